@@ -1,0 +1,53 @@
+# What a developer or an operator runs. `make demo` and `make test` need Go and
+# either moto_server on PATH or python3 with pip; nothing is installed outside
+# this folder.
+
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+BUILD   := CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
+MOTO    := 5.2.1
+TIMEOUT := 20m
+
+.PHONY: build demo test lint unit integration fuzz bench emulator generate clean
+
+# A static, trimmed, reproducible binary.
+build:
+	$(BUILD) -o bin/aws_cpi ./cmd/aws_cpi
+
+# A VM's whole life through the executable, on the local emulator.
+demo: build emulator
+	@go run ./integration/demo -cpi bin/aws_cpi
+
+test: lint unit integration
+
+lint:
+	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$unformatted" || { echo "not gofmt-ed:"; echo "$$unformatted"; exit 1; }
+	go vet ./...
+	cd .ci/tools && go build -o ../../bin/staticcheck honnef.co/go/tools/cmd/staticcheck
+	bin/staticcheck ./...
+
+unit:
+	go test ./cmd/... ./cpi/... ./aws/... ./action/... ./registry/...
+
+integration: emulator
+	go test -timeout $(TIMEOUT) ./integration/...
+
+# The dispatcher against random requests, for a minute.
+fuzz:
+	go test -run '^$$' -fuzz FuzzServe -fuzztime 60s ./action
+
+# Whole-process figures and call counts.
+bench: build emulator
+	@go run ./integration/bench -cpi bin/aws_cpi
+
+# moto_server, the AWS emulator: from PATH, else into a virtual environment here.
+emulator:
+	@command -v "$${MOTO_SERVER:-moto_server}" >/dev/null 2>&1 || test -x .venv/bin/moto_server || \
+		{ python3 -m venv .venv && .venv/bin/pip install --quiet 'moto[server]==$(MOTO)'; }
+
+# The instance type table, from the AWS API or another endpoint; see
+# aws/instancetypes.
+generate:
+	go generate ./aws/instancetypes
+
+clean:
+	rm -rf bin

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"go/format"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+)
+
+// The API's words, and the constants of package instancetypes for them. This
+// program does not import that package, because it does not compile until the
+// table is there.
+var (
+	nvmeConstants = map[string]string{
+		"unsupported": "", // the zero value, left out
+		"supported":   "NVMeSupported",
+		"required":    "NVMeRequired",
+	}
+	architectureConstants = map[types.ArchitectureType]string{
+		types.ArchitectureTypeI386:     "ArchI386",
+		types.ArchitectureTypeX8664:    "ArchX8664",
+		types.ArchitectureTypeArm64:    "ArchARM64",
+		types.ArchitectureTypeX8664Mac: "ArchX8664Mac",
+		types.ArchitectureTypeArm64Mac: "ArchARM64Mac",
+	}
+	bootModeConstants = map[types.BootModeType]string{
+		types.BootModeTypeLegacyBios: "BootLegacyBIOS",
+		types.BootModeTypeUefi:       "BootUEFI",
+	}
+)
+
+// A row is one InstanceType without its name; the strings are Go expressions.
+type row struct {
+	vcpus              int32
+	memoryMiB          int64
+	architectures      string
+	bootModes          string
+	ebsNVMe            string
+	instanceStore      diskSet
+	instanceStoreNVMe  string
+	bareMetal, current bool
+}
+
+type diskSet struct {
+	count  int32
+	sizeGB int64
+}
+
+// newRow reads a type. What the CPI cannot do without must be there, and a word
+// of the API that this program does not know is an error: it may be one that the
+// CPI has to act on.
+func newRow(info types.InstanceTypeInfo) (row, error) {
+	if info.VCpuInfo == nil || info.MemoryInfo == nil || info.ProcessorInfo == nil || info.EbsInfo == nil {
+		return row{}, errors.New("lacks one of VCpuInfo, MemoryInfo, ProcessorInfo and EbsInfo")
+	}
+	r := row{
+		vcpus:     aws.ToInt32(info.VCpuInfo.DefaultVCpus),
+		memoryMiB: aws.ToInt64(info.MemoryInfo.SizeInMiB),
+		bareMetal: aws.ToBool(info.BareMetal),
+		current:   aws.ToBool(info.CurrentGeneration),
+	}
+	var errs [5]error
+	r.architectures, errs[0] = expression(architectureConstants, info.ProcessorInfo.SupportedArchitectures...)
+	r.bootModes, errs[1] = expression(bootModeConstants, info.SupportedBootModes...)
+	r.ebsNVMe, errs[2] = expression(nvmeConstants, string(info.EbsInfo.NvmeSupport))
+	if store := info.InstanceStorageInfo; store != nil {
+		r.instanceStore, errs[3] = newDiskSet(store.Disks)
+		r.instanceStoreNVMe, errs[4] = expression(nvmeConstants, string(store.NvmeSupport))
+	}
+	return r, errors.Join(errs[:]...)
+}
+
+// expression joins the constants for the words, sorted: the API's order may vary.
+func expression[W ~string](constants map[W]string, words ...W) (string, error) {
+	var terms []string
+	for _, word := range words {
+		constant, known := constants[word]
+		if !known {
+			return "", fmt.Errorf("unknown word %q", word)
+		}
+		terms = append(terms, constant)
+	}
+	slices.Sort(terms)
+	return strings.Join(terms, " | "), nil
+}
+
+// newDiskSet reads the local disks. The API lists kinds of disk with a count
+// each, but no type has more than one kind, and the table has room for one.
+func newDiskSet(disks []types.DiskInfo) (diskSet, error) {
+	if len(disks) != 1 {
+		return diskSet{}, fmt.Errorf("has %d kinds of local disk instead of one", len(disks))
+	}
+	return diskSet{aws.ToInt32(disks[0].Count), aws.ToInt64(disks[0].SizeInGB)}, nil
+}
+
+// literal returns the row as a Go composite literal of an InstanceType. Fields
+// that are zero are left out.
+func (r row) literal(name string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "{Name: %q, VCPUs: %d, MemoryMiB: %d", name, r.vcpus, r.memoryMiB)
+	field := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(&b, ", %s: %s", name, value)
+		}
+	}
+	field("Architectures", r.architectures)
+	field("BootModes", r.bootModes)
+	field("EBSNVMe", r.ebsNVMe)
+	if r.instanceStore.count > 0 {
+		fmt.Fprintf(&b, ", InstanceStoreDisks: %d, InstanceStoreDiskGB: %d", r.instanceStore.count, r.instanceStore.sizeGB)
+	}
+	field("InstanceStoreNVMe", r.instanceStoreNVMe)
+	if r.bareMetal {
+		field("BareMetal", "true")
+	}
+	if r.current {
+		field("CurrentGeneration", "true")
+	}
+	b.WriteString("}")
+	return b.String()
+}
+
+// rows are rows by the name of their type.
+type rows map[string]row
+
+// add adds a type. The same type may come from several regions, but each has to
+// say the same of it: the table has no place for a difference.
+func (rs rows) add(name string, r row) error {
+	if other, known := rs[name]; known && other != r {
+		return fmt.Errorf("%s differs from a region asked before: %s, %s", name, r.literal(name), other.literal(name))
+	}
+	rs[name] = r
+	return nil
+}
+
+// render returns the Go source of the table. The same rows give the same bytes.
+func render(rs rows) ([]byte, error) {
+	if len(rs) == 0 {
+		return nil, errors.New("no instance types at all")
+	}
+	var b bytes.Buffer
+	b.WriteString("// Code generated by aws/instancetypes/generate from DescribeInstanceTypes; DO NOT EDIT.\n\n")
+	b.WriteString("package instancetypes\n\n")
+	b.WriteString("// table is sorted by name. It holds nothing but constants, so that the compiler\n")
+	b.WriteString("// lays it out as data and it costs nothing when the program starts.\n")
+	b.WriteString("var table = []InstanceType{\n")
+	for _, name := range slices.Sorted(maps.Keys(rs)) {
+		fmt.Fprintf(&b, "%s,\n", rs[name].literal(name))
+	}
+	b.WriteString("}\n")
+	return format.Source(b.Bytes())
+}
