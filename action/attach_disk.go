@@ -161,9 +161,11 @@ func (s *session) detachNew(ctx context.Context, volume, instance string) error 
 	return s.aws.WaitDetached(ctx, volume, instance)
 }
 
+// deviceOf returns the device name that a volume has at an instance, unless it
+// is on its way off.
 func deviceOf(instance aws.Instance, volume string) (string, bool) {
 	for _, device := range instance.Devices {
-		if device.VolumeID == volume {
+		if device.VolumeID == volume && device.State != "detaching" {
 			return device.Name, true
 		}
 	}

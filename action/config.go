@@ -130,13 +130,16 @@ func (f ConfigFile) LogLevel() (boshlog.LogLevel, error) {
 // credentialKeys are replaced together by a CPI config that names any of the
 // first two: half of one account's credentials is of no use with half of
 // another's.
-var credentialKeys = []string{"credentials_source", "access_key_id", "secret_access_key", "session_token"}
+var credentialKeys = []string{"credentials_source", "access_key_id", "secret_access_key", "session_token", "role_arn", "external_id"}
 
 // For returns the configuration that holds for a call: the file's, with the keys
 // of a CPI config in the call's context instead of the `aws` section's. Errors
 // are CpiErrors that name the key.
 func (f ConfigFile) For(overrides cpi.Object) (Config, error) {
 	config := Config{Agent: f.agent, Timing: f.timing()}
+	if overrides.Len() > 0 {
+		f.path += ", with the CPI config of this call"
+	}
 	section := f.aws
 	if overridesCredentials(overrides) {
 		section = section.Without(credentialKeys...)
@@ -151,6 +154,9 @@ func (f ConfigFile) For(overrides cpi.Object) (Config, error) {
 	}
 	if err := config.AWS.Validate(); err != nil {
 		return config, f.errorf("%s", err)
+	}
+	if err := checkMetadataOptions(config.Defaults.MetadataOptions); err != nil {
+		return config, f.errorf("aws.%s", err)
 	}
 	if f.registry != nil && f.registry.Configured() {
 		config.Registry = *f.registry

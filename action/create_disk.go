@@ -19,7 +19,7 @@ type createDiskArguments struct {
 type createDisk struct{}
 
 func (createDisk) run(ctx context.Context, s *session, arguments createDiskArguments) (any, error) {
-	properties, err := readDiskProperties(s.Method, arguments.CloudProperties)
+	properties, err := readDiskProperties(s.Method, arguments.CloudProperties, s.config.Defaults)
 	if err != nil {
 		return nil, err
 	}

@@ -17,7 +17,7 @@ type createStemcellArguments struct {
 
 // createStemcell finds the AMI of a light stemcell (DescribeImages; CreateTags
 // with tags). One that asks for encryption is copied, and the copy is ours
-// (CopyImage, DescribeImages).
+// (CopyImage, DescribeImages). A heavy stemcell is uploaded; see makeImage.
 type createStemcell struct{}
 
 func (createStemcell) run(ctx context.Context, s *session, arguments createStemcellArguments) (any, error) {
@@ -25,7 +25,7 @@ func (createStemcell) run(ctx context.Context, s *session, arguments createStemc
 	if err := decodeProperties(s.Method, "cloud_properties", arguments.CloudProperties, &properties); err != nil {
 		return nil, err
 	}
-	if err := properties.validate(); err != nil {
+	if err := properties.validate(s.config.Defaults); err != nil {
 		return nil, invalid(s.Method, "cloud_properties.%s", err)
 	}
 	var env struct {
@@ -34,11 +34,11 @@ func (createStemcell) run(ctx context.Context, s *session, arguments createStemc
 	if err := decodeProperties(s.Method, "env", arguments.Env, &env); err != nil {
 		return nil, err
 	}
-	if !properties.light() {
-		return nil, cpi.Errorf(cpi.NotSupported, "create_stemcell: heavy stemcells are not supported yet; use the light stemcell, whose cloud_properties name an AMI for each region")
-	}
 	tags := tagsFrom(env.Tags)
 	maps.Copy(tags, tagsFrom(properties.Tags))
+	if !properties.light() {
+		return s.makeImage(ctx, arguments.ImagePath, properties, tags)
+	}
 	image, err := s.findImage(ctx, properties)
 	if err != nil {
 		return nil, err
@@ -66,13 +66,9 @@ func (s *session) findImage(ctx context.Context, properties StemcellProperties) 
 
 // copyImage makes an encrypted copy of an AMI and waits until it can be used.
 func (s *session) copyImage(ctx context.Context, source string, properties StemcellProperties, tags aws.Tags) (any, error) {
-	key := properties.KMSKeyARN
-	if key == "" {
-		key = s.config.Defaults.KMSKeyARN
-	}
 	// The name is unique: by it the copy is found when CopyImage's answer is lost.
 	name := "BOSH-" + newUUID()
-	image, err := s.aws.CopyImage(ctx, source, name, key, s.originTags(tags))
+	image, err := s.aws.CopyImage(ctx, source, name, properties.kmsKey(s.config.Defaults), s.originTags(tags))
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package action
 
 import (
 	"context"
+	"fmt"
 
 	"bosh-aws-cpi/aws"
 	"bosh-aws-cpi/cpi"
@@ -20,8 +21,8 @@ type createVMArguments struct {
 type createdVM [2]any
 
 // createVM makes an instance with its disks and NICs, waits until it runs and
-// connects it (DescribeImages, RunInstances, DescribeInstances; see the README
-// for what each feature adds).
+// connects it (DescribeImages, RunInstances, DescribeInstances; docs/development.md
+// has what each feature adds).
 //
 // It goes from what costs nothing to what hurts most if it has to be undone:
 // the request alone is checked, then AWS is asked without changing anything,
@@ -66,6 +67,9 @@ func (s *session) makeVM(ctx context.Context, plan *vmPlan, made *undo) (aws.Ins
 	if err != nil {
 		return instance, err
 	}
+	if shown, made := len(instance.Interfaces), len(plan.networks.groups); shown != made {
+		return instance, fmt.Errorf("AWS shows instance %s with %d network interfaces instead of %d", instance.ID, shown, made)
+	}
 	if err := s.settle(ctx, plan, instance, made); err != nil {
 		return instance, err
 	}
@@ -77,11 +81,19 @@ func (s *session) makeVM(ctx context.Context, plan *vmPlan, made *undo) (aws.Ins
 func creationFailed(method string, err error) error {
 	mapped := answered(method, err)
 	typed, isTyped := mapped.(*cpi.Error)
-	if !isTyped || typed.Type != cpi.CloudError || aws.Code(err) == "" && !aws.IsPassing(err) {
+	if !isTyped {
 		return mapped
 	}
 	failed := *typed
 	failed.Type = cpi.VMCreationFailed
 	failed.OKToRetry = aws.IsPassing(err)
-	return &failed
+	switch {
+	case typed.Type == cpi.VMNotFound: // the new VM never came to light
+		failed.OKToRetry = true
+		return &failed
+	case typed.Type == cpi.CloudError && (aws.Code(err) != "" || aws.IsPassing(err)):
+		return &failed
+	default:
+		return mapped
+	}
 }

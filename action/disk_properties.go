@@ -39,7 +39,7 @@ var (
 )
 
 // validate checks the properties; its errors name the key.
-func (p VolumeProperties) validate() error {
+func (p VolumeProperties) validate(defaults Defaults) error {
 	kind := p.volumeType()
 	switch {
 	case !volumeTypes[kind]:
@@ -50,10 +50,17 @@ func (p VolumeProperties) validate() error {
 		return fmt.Errorf("throughput: expected a whole number above 0, got %d", p.Throughput)
 	case needsIOPS[kind] && p.IOPS == 0:
 		return fmt.Errorf("iops is missing: a volume of type %s needs it", kind)
-	case p.KMSKeyARN != "" && p.Encrypted != nil && !*p.Encrypted:
-		return fmt.Errorf("kms_key_arn is set, and encrypted is false: a key is of use with an encrypted volume only")
+	case p.KMSKeyARN != "" && !p.encrypted(defaults):
+		return fmt.Errorf("kms_key_arn is set, and encrypted is not true, here or in the configuration: a key is of use with an encrypted volume only")
 	}
 	return nil
+}
+
+func (p VolumeProperties) encrypted(defaults Defaults) bool {
+	if p.Encrypted != nil {
+		return *p.Encrypted
+	}
+	return defaults.Encrypted
 }
 
 func (p VolumeProperties) volumeType() string {
@@ -66,10 +73,7 @@ func (p VolumeProperties) volumeType() string {
 // volume returns what to ask EC2 for. The volume's own encryption and key go
 // before the configuration's.
 func (p VolumeProperties) volume(sizeGiB int32, defaults Defaults) aws.VolumeSpec {
-	spec := aws.VolumeSpec{SizeGiB: sizeGiB, Type: p.volumeType(), Encrypted: defaults.Encrypted}
-	if p.Encrypted != nil {
-		spec.Encrypted = *p.Encrypted
-	}
+	spec := aws.VolumeSpec{SizeGiB: sizeGiB, Type: p.volumeType(), Encrypted: p.encrypted(defaults)}
 	if spec.Encrypted {
 		spec.KMSKey = defaults.KMSKeyARN
 		if p.KMSKeyARN != "" {
@@ -103,12 +107,12 @@ func gibibytes(what string, mebibytes int64) (int32, error) {
 }
 
 // readDiskProperties reads and checks the cloud properties of a persistent disk.
-func readDiskProperties(method string, sent cpi.Object) (DiskProperties, error) {
+func readDiskProperties(method string, sent cpi.Object, defaults Defaults) (DiskProperties, error) {
 	var properties DiskProperties
 	if err := decodeProperties(method, "cloud_properties", sent, &properties); err != nil {
 		return properties, err
 	}
-	if err := properties.validate(); err != nil {
+	if err := properties.validate(defaults); err != nil {
 		return properties, invalid(method, "cloud_properties.%s", err)
 	}
 	return properties, nil

@@ -3,6 +3,7 @@ package action
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"bosh-aws-cpi/aws"
 	"bosh-aws-cpi/cpi"
@@ -25,7 +26,7 @@ func answered(method string, err error) error {
 			kind = known.kind
 		}
 	}
-	return &cpi.Error{Type: kind, Message: fmt.Sprintf("%s: %s%s", method, err, remedy(failed.Code)), Cause: err}
+	return &cpi.Error{Type: kind, Message: fmt.Sprintf("%s: %s%s", method, err, remedy(failed)), Cause: err}
 }
 
 // notFoundTypes says which of the Director's types names a missing resource.
@@ -71,12 +72,25 @@ var remedies = map[string]string{
 	"InsufficientFreeAddressesInSubnet":    "use a larger subnet, or delete what holds its addresses",
 	"Unsupported":                          "use another availability zone or instance type",
 	"OperationNotPermitted":                "the resource is protected (termination or deletion protection): remove the protection first",
+	"Client.InternalError":                 "the usual reason is an encrypted volume whose KMS key the CPI's credentials may not use (kms:CreateGrant, kms:Decrypt, kms:GenerateDataKeyWithoutPlaintext, kms:DescribeKey)",
 	"DependencyViolation":                  "something still uses it: delete that first",
 }
 
-func remedy(code string) string {
-	if hint := remedies[code]; hint != "" {
+// parameterRemedies are for AWS's one code for a value that it does not like, by
+// the parameter that its message names.
+var parameterRemedies = map[string]string{
+	"iamInstanceProfile": "check iam_instance_profile and aws.default_iam_instance_profile",
+	"availabilityZone":   "check availability_zone: it must be the subnet's",
+}
+
+func remedy(failed *aws.Error) string {
+	if hint := remedies[failed.Code]; hint != "" {
 		return "; " + hint
+	}
+	for parameter, hint := range parameterRemedies {
+		if failed.Code == "InvalidParameterValue" && strings.Contains(failed.Message, parameter) {
+			return "; " + hint
+		}
 	}
 	return ""
 }
@@ -84,6 +98,14 @@ func remedy(code string) string {
 // invalid is bad input of an operator that was found before anything changed.
 func invalid(method, format string, operands ...any) error {
 	return cpi.Errorf(cpi.CloudError, "%s: %s", method, fmt.Sprintf(format, operands...))
+}
+
+// named says where in the request the cause of an error stands.
+func named(where string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", where, err)
 }
 
 // decodeProperties reads cloud properties or another object that an operator

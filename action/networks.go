@@ -41,6 +41,9 @@ type nicGroup struct {
 type vip struct {
 	ip    string
 	group *nicGroup
+	// unknownGroup is a nic_group in which no other network is: the address goes
+	// to the primary NIC then, as with today's CPI.
+	unknownGroup string
 }
 
 // network is one network of the request.
@@ -248,11 +251,11 @@ func (n *networks) addVIP(method string, vips []*network) error {
 	if address, err := netip.ParseAddr(one.IP); err != nil || !address.Is4() {
 		return invalid(method, "networks.%s.ip: a vip network needs an elastic IP as its static IP, got %q", one.name, one.IP)
 	}
-	n.vip = &vip{one.IP, n.groups[0]}
-	if string(one.NICGroup) != one.name {
-		if n.vip.group = n.groupNamed(string(one.NICGroup)); n.vip.group == nil {
-			return invalid(method, "networks.%s.nic_group: no other network is in nic_group %q", one.name, one.NICGroup)
-		}
+	n.vip = &vip{ip: one.IP, group: n.groups[0]}
+	if group := n.groupNamed(string(one.NICGroup)); group != nil {
+		n.vip.group = group
+	} else if string(one.NICGroup) != one.name {
+		n.vip.unknownGroup = string(one.NICGroup)
 	}
 	return nil
 }

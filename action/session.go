@@ -65,7 +65,10 @@ func (s *session) originTags(more aws.Tags) aws.Tags {
 	if tags == nil {
 		tags = aws.Tags{}
 	}
-	tags["bosh-director"] = s.Context.DirectorUUID
-	tags["bosh-request-id"] = s.RequestID
+	for key, value := range map[string]string{aws.DirectorTag: s.Context.DirectorUUID, aws.RequestTag: s.RequestID} {
+		if value != "" {
+			tags[key] = cut(value, maxTagValue)
+		}
+	}
 	return tags
 }

@@ -21,7 +21,7 @@ type updateDiskArguments struct {
 type updateDisk struct{}
 
 func (updateDisk) run(ctx context.Context, s *session, arguments updateDiskArguments) (any, error) {
-	properties, err := readDiskProperties(s.Method, arguments.CloudProperties)
+	properties, err := readDiskProperties(s.Method, arguments.CloudProperties, s.config.Defaults)
 	if err != nil {
 		return nil, err
 	}

@@ -63,13 +63,23 @@ func (s *session) takeOver(ctx context.Context, plan *vmPlan, instance aws.Insta
 }
 
 func (s *session) takeRoute(ctx context.Context, route, before aws.Route, made *undo) error {
-	what := "route " + route.Destination.String() + " of route table " + route.Table
 	if before.Table == "" {
 		err := s.aws.CreateRoute(ctx, route)
-		return made.addUnlessRefused(err, what, func(ctx context.Context) error { return s.aws.DeleteRoute(ctx, route) })
+		if aws.HasCode(err, "RouteAlreadyExists") { // another call was faster
+			now, err := s.aws.Routes(ctx, []aws.Route{route})
+			if err != nil {
+				return err
+			}
+			return s.replaceRoute(ctx, route, now[0], made)
+		}
+		return made.addUnlessRefused(err, route.Label(), func(ctx context.Context) error { return s.aws.DeleteRoute(ctx, route) })
 	}
+	return s.replaceRoute(ctx, route, before, made)
+}
+
+func (s *session) replaceRoute(ctx context.Context, route, before aws.Route, made *undo) error {
 	err := s.aws.ReplaceRoute(ctx, route)
-	return made.addUnlessRefused(err, what, func(ctx context.Context) error { return s.aws.ReplaceRoute(ctx, before) })
+	return made.addUnlessRefused(err, route.Label(), func(ctx context.Context) error { return s.aws.ReplaceRoute(ctx, before) })
 }
 
 // indexOf is the place of a NIC group among the NICs.

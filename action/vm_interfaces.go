@@ -44,24 +44,18 @@ func (s *session) makeInterface(ctx context.Context, plan *vmPlan, group *nicGro
 	return nic, err
 }
 
-// prepareInterfaces gives the NICs what their creation could not, and waits
-// until they can be attached.
+// prepareInterfaces gives the NICs what their creation could not. It does not
+// wait until they are available: they are by the time the launch gets to them,
+// as a rule; see launchWith.
 func (s *session) prepareInterfaces(ctx context.Context, plan *vmPlan, nics []aws.Interface) error {
 	var tasks []func(context.Context) error
-	var pending []string
 	for i, nic := range nics {
 		for _, prefix := range plan.networks.groups[i].prefixes {
 			tasks = append(tasks, func(ctx context.Context) error { return s.aws.AssignPrefix(ctx, nic.ID, prefix) })
 		}
-		if nic.Status != "available" {
-			pending = append(pending, nic.ID)
-		}
 	}
 	if plan.properties.AutoAssignPublicIP {
 		tasks = append(tasks, func(ctx context.Context) error { return s.aws.SetPublicIP(ctx, nics[0].ID) })
-	}
-	if len(pending) > 0 {
-		tasks = append(tasks, func(ctx context.Context) error { return s.aws.WaitInterfaces(ctx, pending...) })
 	}
 	return s.concurrently(ctx, tasks...)
 }

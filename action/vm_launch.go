@@ -2,6 +2,8 @@ package action
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"bosh-aws-cpi/aws"
 )
@@ -15,9 +17,8 @@ func (s *session) launchVM(ctx context.Context, plan *vmPlan, launch vmLaunch, m
 	}
 	s.Logger.Warn(s.Tag, "the spot launch failed, launching on demand: %s", err)
 	launch.Spot, launch.MaxPrice = false, ""
-	if len(launch.Interfaces) > 0 && instance.ID != "" {
-		// They come back from the spot instance that was terminated.
-		if err := s.aws.WaitInterfaces(ctx, launch.Interfaces...); err != nil {
+	if instance.ID != "" && s.usesRegistry() {
+		if err := s.registry.Delete(ctx, instance.ID); err != nil {
 			return instance, err
 		}
 	}
@@ -25,14 +26,13 @@ func (s *session) launchVM(ctx context.Context, plan *vmPlan, launch vmLaunch, m
 }
 
 func (s *session) launchOnce(ctx context.Context, launch vmLaunch, made *undo) (instance aws.Instance, err error) {
-	begin := func() error {
-		instance, err = s.aws.Launch(ctx, launch.Launch)
-		return err
-	}
 	if launch.Interface != nil {
-		err = s.withAddress(ctx, *launch.Interface, begin)
+		err = s.withAddress(ctx, *launch.Interface, func() error {
+			instance, err = s.aws.Launch(ctx, launch.Launch)
+			return err
+		})
 	} else {
-		err = begin()
+		instance, err = s.launchWith(ctx, launch)
 	}
 	if err != nil {
 		return instance, err
@@ -47,6 +47,25 @@ func (s *session) launchOnce(ctx context.Context, launch vmLaunch, made *undo) (
 		return instance, err
 	}
 	return running, nil
+}
+
+// launchWith launches with NICs that exist. When EC2 refuses one of them, they
+// are waited for and the launch is made once more: they may be pending still, or
+// on their way back from a spot instance that did not live.
+func (s *session) launchWith(ctx context.Context, launch vmLaunch) (aws.Instance, error) {
+	instance, err := s.aws.Launch(ctx, launch.Launch)
+	if err == nil || aws.IsMaybe(err) || !mentionsAny(err, launch.Interfaces) {
+		return instance, err
+	}
+	s.Logger.Info(s.Tag, "waiting for the network interfaces: %s", err)
+	if waited := s.aws.WaitInterfaces(ctx, launch.Interfaces...); waited != nil {
+		return instance, waited
+	}
+	return s.aws.Launch(ctx, launch.Launch)
+}
+
+func mentionsAny(err error, ids []string) bool {
+	return slices.ContainsFunc(ids, func(id string) bool { return strings.Contains(err.Error(), id) })
 }
 
 // register writes the agent's settings to the registry while the instance

@@ -16,7 +16,7 @@ func (s *session) lookUp(ctx context.Context, plan *vmPlan) error {
 		func(ctx context.Context) error { return s.lookUpImage(ctx, plan) },
 		func(ctx context.Context) (err error) {
 			plan.kind, err = s.instanceType(ctx, plan.properties.InstanceType)
-			return err
+			return named("cloud_properties.instance_type", err)
 		},
 	}
 	if slices.ContainsFunc(plan.securityGroups, isName) {
@@ -28,7 +28,7 @@ func (s *session) lookUp(ctx context.Context, plan *vmPlan) error {
 	if plan.networks.vip != nil {
 		tasks = append(tasks, func(ctx context.Context) (err error) {
 			plan.address, err = s.aws.Address(ctx, plan.networks.vip.ip)
-			return err
+			return named("the vip network", err)
 		})
 	}
 	if slices.ContainsFunc(plan.targetGroups, isNoARN) {
@@ -37,7 +37,7 @@ func (s *session) lookUp(ctx context.Context, plan *vmPlan) error {
 	if len(plan.properties.routes) > 0 {
 		tasks = append(tasks, func(ctx context.Context) (err error) {
 			plan.routes, err = s.aws.Routes(ctx, plan.properties.routes)
-			return err
+			return named("cloud_properties.advertised_routes", err)
 		})
 	}
 	if err := s.concurrently(ctx, tasks...); err != nil {
@@ -101,6 +101,7 @@ func (s *session) lookUpSecurityGroups(ctx context.Context, plan *vmPlan) error 
 			plan.securityGroups[i] = found[slices.Index(names, group)]
 		}
 	}
+	plan.securityGroups = unique(plan.securityGroups) // a name and its own id, perhaps
 	return nil
 }
 
@@ -116,7 +117,7 @@ func (s *session) checkSubnetZone(plan *vmPlan, subnet, zone string) error {
 func (s *session) checkDiskZones(ctx context.Context, plan *vmPlan) error {
 	volumes, err := s.aws.Volumes(ctx, plan.arguments.DiskCIDs...)
 	if err != nil {
-		return err
+		return named("disk_cids", err)
 	}
 	for _, volume := range volumes {
 		if volume.AvailabilityZone != plan.properties.AvailabilityZone {
@@ -140,7 +141,7 @@ func (s *session) lookUpTargetGroups(ctx context.Context, plan *vmPlan) error {
 		return invalid(s.Method, "cloud_properties.lb_target_groups: %s", err)
 	}
 	if err != nil {
-		return err
+		return named("cloud_properties.lb_target_groups", err)
 	}
 	for i, group := range plan.targetGroups {
 		if isNoARN(group) {

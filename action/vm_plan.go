@@ -49,6 +49,9 @@ func (s *session) planVM(arguments createVMArguments) (*vmPlan, error) {
 	if plan.networks, err = readNetworks(s.Method, arguments.Networks); err != nil {
 		return nil, err
 	}
+	if vip := plan.networks.vip; vip != nil && vip.unknownGroup != "" {
+		s.Logger.Warn(s.Tag, "no other network is in nic_group %q of the vip network: the elastic IP goes to the primary NIC", vip.unknownGroup)
+	}
 	if plan.securityGroups, err = s.chooseSecurityGroups(plan); err != nil {
 		return nil, err
 	}
@@ -59,7 +62,7 @@ func (s *session) planVM(arguments createVMArguments) (*vmPlan, error) {
 	}
 	maps.Copy(tags, tagsFrom(plan.properties.Tags))
 	plan.tags = s.originTags(tags)
-	plan.tags["bosh-agent-id"] = arguments.AgentID
+	plan.tags[aws.AgentTag] = cut(arguments.AgentID, maxTagValue)
 	return plan, plan.checkUserData(s)
 }
 
@@ -68,10 +71,21 @@ func (s *session) planVM(arguments createVMArguments) (*vmPlan, error) {
 func (s *session) chooseSecurityGroups(plan *vmPlan) ([]string, error) {
 	for _, groups := range [][]string{plan.properties.SecurityGroups, plan.networks.securityGroups, s.config.Defaults.SecurityGroups} {
 		if len(groups) > 0 {
-			return slices.Clone(groups), nil
+			return unique(groups), nil
 		}
 	}
 	return nil, invalid(s.Method, "no security group: name some in cloud_properties.security_groups of the VM or a network, or in aws.default_security_groups")
+}
+
+// unique leaves out what is there already; EC2 refuses a group given twice.
+func unique(groups []string) []string {
+	var once []string
+	for _, group := range groups {
+		if !slices.Contains(once, group) {
+			once = append(once, group)
+		}
+	}
+	return once
 }
 
 // checkUserData tells before any call whether the user data will fit. The

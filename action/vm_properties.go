@@ -3,6 +3,7 @@ package action
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"net/netip"
 	"strconv"
 
@@ -70,7 +71,7 @@ func (p *Price) UnmarshalJSON(data []byte) error {
 			return err
 		}
 	}
-	if price, err := strconv.ParseFloat(text, 64); err != nil || price <= 0 {
+	if price, err := strconv.ParseFloat(text, 64); err != nil || !(price > 0) || math.IsInf(price, 0) {
 		return fmt.Errorf("spot_bid_price: expected a price in USD above 0")
 	}
 	*p = Price(text)
@@ -92,7 +93,9 @@ func readVMProperties(method string, sent cpi.Object, defaults Defaults) (VMProp
 	}
 	properties.MetadataOptions = mergeMetadataOptions(defaults.MetadataOptions, properties.MetadataOptions)
 	for _, check := range []func() error{
-		properties.checkPlacement, properties.checkEphemeralDisk, properties.checkRootDisk, properties.readRoutes,
+		properties.checkPlacement, properties.readRoutes,
+		func() error { return properties.checkEphemeralDisk(defaults) },
+		func() error { return properties.checkRootDisk(defaults) },
 		func() error { return checkMetadataOptions(properties.MetadataOptions) },
 	} {
 		if err := check(); err != nil {
@@ -110,8 +113,6 @@ func (p *VMProperties) checkPlacement() error {
 		return fmt.Errorf("availability_zone is missing: name it in the VM type or in the az's cloud_properties")
 	case p.Tenancy != "" && p.Tenancy != "default" && p.Tenancy != "dedicated" && p.Tenancy != "host":
 		return fmt.Errorf("tenancy: expected default, dedicated or host, got %q", p.Tenancy)
-	case p.SpotOnDemandFallback && p.SpotBidPrice == "":
-		return fmt.Errorf("spot_ondemand_fallback is set without spot_bid_price, to which it belongs")
 	}
 	for key, list := range map[string][]string{"security_groups": p.SecurityGroups, "elbs": p.ELBs, "lb_target_groups": p.TargetGroups} {
 		for _, name := range list {
@@ -123,14 +124,14 @@ func (p *VMProperties) checkPlacement() error {
 	return nil
 }
 
-func (p *VMProperties) checkEphemeralDisk() error {
+func (p *VMProperties) checkEphemeralDisk(defaults Defaults) error {
 	disk := p.EphemeralDisk
 	if disk.Size != nil {
 		if _, err := gibibytes("ephemeral_disk.size", *disk.Size); err != nil {
 			return err
 		}
 	}
-	if err := disk.validate(); err != nil {
+	if err := disk.validate(defaults); err != nil {
 		return fmt.Errorf("ephemeral_disk.%w", err)
 	}
 	if !disk.UseInstanceStorage {
@@ -147,13 +148,13 @@ func (p *VMProperties) checkEphemeralDisk() error {
 	return nil
 }
 
-func (p *VMProperties) checkRootDisk() error {
+func (p *VMProperties) checkRootDisk(defaults Defaults) error {
 	if p.RootDisk.Size != nil {
 		if _, err := gibibytes("root_disk.size", *p.RootDisk.Size); err != nil {
 			return err
 		}
 	}
-	if err := p.RootDisk.validate(); err != nil {
+	if err := p.RootDisk.validate(defaults); err != nil {
 		return fmt.Errorf("root_disk.%w", err)
 	}
 	return nil

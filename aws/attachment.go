@@ -2,6 +2,7 @@ package aws
 
 import (
 	"context"
+	"time"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
@@ -10,13 +11,16 @@ import (
 // Attach begins to attach a volume to an instance (1 AttachVolume).
 func (c *Client) Attach(ctx context.Context, volume, instance, device string) error {
 	attach := func() (bool, error) {
-		_, err := c.ec2.AttachVolume(ctx, &ec2.AttachVolumeInput{
-			VolumeId: sdk.String(volume), InstanceId: sdk.String(instance), Device: sdk.String(device),
+		err := c.graced(ctx, func() error {
+			_, err := c.ec2.AttachVolume(ctx, &ec2.AttachVolumeInput{
+				VolumeId: sdk.String(volume), InstanceId: sdk.String(instance), Device: sdk.String(device),
+			})
+			if err != nil {
+				return failure(err, "volume "+volume+" to instance "+instance+" as "+device)
+			}
+			return nil
 		})
-		if err != nil {
-			return false, failure(err, "volume "+volume+" to instance "+instance+" as "+device)
-		}
-		return true, nil
+		return err == nil, err
 	}
 	_, err := once(ctx, c, attach, func(ctx context.Context) (bool, bool, error) {
 		found, err := c.Volume(ctx, volume)
@@ -30,6 +34,8 @@ func (c *Client) Attach(ctx context.Context, volume, instance, device string) er
 // DescribeVolumes for each poll).
 func (c *Client) WaitAttached(ctx context.Context, volume, instance string) error {
 	what := "volume " + volume + " to be attached to instance " + instance
+	// For a while EC2 may show the volume as it was before.
+	shown := time.Now().Add(c.timing.scaled(limitVisible))
 	return c.wait(ctx, "AttachVolume", what, limitAttachment, func(ctx context.Context) (bool, error) {
 		found, err := c.Volume(ctx, volume)
 		if err != nil {
@@ -39,6 +45,8 @@ func (c *Client) WaitAttached(ctx context.Context, volume, instance string) erro
 		switch {
 		case held && holder.InstanceID == instance:
 			return holder.State == "attached", nil
+		case found.State == VolumeAvailable && time.Now().Before(shown):
+			return false, nil
 		case found.State == VolumeAvailable, held, found.State == volumeError, found.State == VolumeDeleting:
 			return false, &Error{Action: "AttachVolume", Resource: "volume " + volume, Code: "VolumeState",
 				Message: "AWS gave the attachment to instance " + instance + " up; the volume is " + found.State}

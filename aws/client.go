@@ -3,14 +3,15 @@ package aws
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"strings"
 	"sync"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/credentials/stscreds"
+	"github.com/aws/aws-sdk-go-v2/service/ebs"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	elb "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancing"
 	elbv2 "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
@@ -22,7 +23,7 @@ import (
 type Options struct {
 	// Version of the CPI, Director and Request name the caller in CloudTrail.
 	Version, Director, Request string
-	HTTP                       *http.Client
+	HTTP                       *awshttp.BuildableClient
 	Timing                     Timing
 	Logger                     boshlog.Logger
 	// Tag goes first in every line of the log.
@@ -34,6 +35,7 @@ type Client struct {
 	ec2   *ec2.Client
 	elb   func() *elb.Client
 	elbv2 func() *elbv2.Client
+	ebs   func() *ebs.Client
 
 	region     string
 	userAgent  string
@@ -59,32 +61,27 @@ func New(ctx context.Context, settings Settings, options Options) (*Client, erro
 	if err != nil {
 		return nil, err
 	}
-	base.HTTPClient = checked(options.HTTP)
-	dualStack, fips := sdk.DualStackEndpointStateUnset, sdk.FIPSEndpointStateUnset
-	if settings.DualStack {
-		dualStack = sdk.DualStackEndpointStateEnabled
-	}
-	if settings.FIPS {
-		fips = sdk.FIPSEndpointStateEnabled
-	}
+	base.HTTPClient = answerCheck{options.HTTP}
 	if settings.RoleARN != "" {
-		base.Credentials = c.assumeRole(base, settings, fips)
+		base.Credentials = c.assumeRole(base, settings)
 	}
 	base.APIOptions = append(base.APIOptions, c.instrument)
 	c.ec2 = ec2.NewFromConfig(base, func(o *ec2.Options) {
-		o.BaseEndpoint = endpoint(settings.EC2Endpoint)
-		o.EndpointOptions.UseDualStackEndpoint, o.EndpointOptions.UseFIPSEndpoint = dualStack, fips
+		o.BaseEndpoint, o.EndpointOptions.UseDualStackEndpoint, o.EndpointOptions.UseFIPSEndpoint = settings.endpoint(settings.EC2Endpoint)
 	})
 	c.elb = sync.OnceValue(func() *elb.Client {
 		return elb.NewFromConfig(base, func(o *elb.Options) {
-			o.BaseEndpoint = endpoint(settings.ELBEndpoint)
-			o.EndpointOptions.UseDualStackEndpoint, o.EndpointOptions.UseFIPSEndpoint = dualStack, fips
+			o.BaseEndpoint, o.EndpointOptions.UseDualStackEndpoint, o.EndpointOptions.UseFIPSEndpoint = settings.endpoint(settings.ELBEndpoint)
 		})
 	})
 	c.elbv2 = sync.OnceValue(func() *elbv2.Client {
 		return elbv2.NewFromConfig(base, func(o *elbv2.Options) {
-			o.BaseEndpoint = endpoint(settings.ELBEndpoint)
-			o.EndpointOptions.UseDualStackEndpoint, o.EndpointOptions.UseFIPSEndpoint = dualStack, fips
+			o.BaseEndpoint, o.EndpointOptions.UseDualStackEndpoint, o.EndpointOptions.UseFIPSEndpoint = settings.endpoint(settings.ELBEndpoint)
+		})
+	})
+	c.ebs = sync.OnceValue(func() *ebs.Client {
+		return ebs.NewFromConfig(base, func(o *ebs.Options) {
+			o.BaseEndpoint, o.EndpointOptions.UseDualStackEndpoint, o.EndpointOptions.UseFIPSEndpoint = settings.endpoint(settings.EBSEndpoint)
 		})
 	})
 	return c, nil
@@ -92,7 +89,7 @@ func New(ctx context.Context, settings Settings, options Options) (*Client, erro
 
 // baseConfig returns region and credentials. Static credentials read neither
 // environment nor files: what the configuration says is all there is.
-func baseConfig(ctx context.Context, settings Settings, client *http.Client) (sdk.Config, error) {
+func baseConfig(ctx context.Context, settings Settings, client *awshttp.BuildableClient) (sdk.Config, error) {
 	if settings.CredentialsSource == StaticCredentials {
 		return sdk.Config{
 			Region:      settings.Region,
@@ -103,6 +100,8 @@ func baseConfig(ctx context.Context, settings Settings, client *http.Client) (sd
 	if err != nil {
 		return sdk.Config{}, fmt.Errorf("aws.credentials_source %q: the environment's AWS configuration cannot be read: %w", EnvOrProfile, err)
 	}
+	base.Credentials = credentialSource{base.Credentials,
+		`no credentials in the environment, the shared configuration files or the instance metadata; check aws.credentials_source`}
 	// Endpoints come from the CPI's configuration alone.
 	base.BaseEndpoint = nil
 	return base, nil
@@ -110,25 +109,33 @@ func baseConfig(ctx context.Context, settings Settings, client *http.Client) (sd
 
 // assumeRole returns the credentials of settings.RoleARN, asked for with the
 // base credentials (1 AssumeRole for each process).
-func (c *Client) assumeRole(base sdk.Config, settings Settings, fips sdk.FIPSEndpointState) sdk.CredentialsProvider {
+func (c *Client) assumeRole(base sdk.Config, settings Settings) sdk.CredentialsProvider {
 	base.APIOptions = append(base.APIOptions, c.instrument)
 	client := sts.NewFromConfig(base, func(o *sts.Options) {
-		o.BaseEndpoint = endpoint(settings.STSEndpoint)
-		o.EndpointOptions.UseFIPSEndpoint = fips
+		o.BaseEndpoint, o.EndpointOptions.UseDualStackEndpoint, o.EndpointOptions.UseFIPSEndpoint = settings.endpoint(settings.STSEndpoint)
 	})
-	return sdk.NewCredentialsCache(stscreds.NewAssumeRoleProvider(client, settings.RoleARN, func(o *stscreds.AssumeRoleOptions) {
+	return credentialSource{sdk.NewCredentialsCache(stscreds.NewAssumeRoleProvider(client, settings.RoleARN, func(o *stscreds.AssumeRoleOptions) {
 		o.RoleSessionName = "bosh-aws-cpi"
 		if settings.ExternalID != "" {
 			o.ExternalID = sdk.String(settings.ExternalID)
 		}
-	}))
+	})), "check aws.role_arn, aws.external_id and whom the role trusts"}
 }
 
-func endpoint(url string) *string {
-	if url == "" {
-		return nil
+// endpoint returns a service's endpoint, which is as it is configured, or else
+// AWS's own, in the variant that is asked for.
+func (s Settings) endpoint(url string) (*string, sdk.DualStackEndpointState, sdk.FIPSEndpointState) {
+	if url != "" {
+		return sdk.String(url), sdk.DualStackEndpointStateUnset, sdk.FIPSEndpointStateUnset
 	}
-	return sdk.String(url)
+	dualStack, fips := sdk.DualStackEndpointStateUnset, sdk.FIPSEndpointStateUnset
+	if s.DualStack {
+		dualStack = sdk.DualStackEndpointStateEnabled
+	}
+	if s.FIPS {
+		fips = sdk.FIPSEndpointStateEnabled
+	}
+	return nil, dualStack, fips
 }
 
 // userAgent names the caller. What came from outside is reduced to characters

@@ -1,6 +1,7 @@
 package aws
 
 import (
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -65,7 +66,7 @@ func failure(err error, resource string) error {
 	}
 	var api smithy.APIError
 	if errors.As(err, &api) {
-		failed.Code = api.ErrorCode()
+		failed.Code = codeOf(api)
 		failed.Message = api.ErrorMessage()
 	}
 	var unexpected *unexpectedAnswer
@@ -76,7 +77,48 @@ func failure(err error, resource string) error {
 	if errors.As(err, &response) {
 		failed.RequestID = response.ServiceRequestID()
 	}
+	var credentials *credentialsError
+	if errors.As(err, &credentials) {
+		failed.tellCredentials(credentials)
+	}
 	return failed
+}
+
+// tellCredentials makes it an error of the call for credentials, if there was
+// one: what they were needed for did not even begin.
+func (e *Error) tellCredentials(err *credentialsError) {
+	e.Maybe = false
+	var operation *smithy.OperationError
+	if errors.As(err, &operation) {
+		e.Action = operation.OperationName
+	}
+	e.Message += "; " + err.check
+}
+
+// incomplete is the error of an answer without what it should have brought. What
+// the call makes may be there all the same.
+func incomplete(action, resource string) error {
+	return &Error{Action: action, Resource: resource, Maybe: true, Message: "AWS answered without saying what it made"}
+}
+
+// malformedIDs are the codes for an id that is none, by the beginning that the
+// id should have. EC2 has such codes, but answers InvalidParameterValue for an
+// id of another kind.
+var malformedIDs = map[string]string{
+	"vol-": "InvalidVolumeID.Malformed", "snap-": "InvalidSnapshotID.Malformed",
+	"i-": "InvalidInstanceID.Malformed", "subnet-": "InvalidSubnetID.Malformed",
+}
+
+func codeOf(err smithy.APIError) string {
+	if err.ErrorCode() != "InvalidParameterValue" {
+		return err.ErrorCode()
+	}
+	for beginning, code := range malformedIDs {
+		if strings.Contains(err.ErrorMessage(), "is invalid. Expected: '"+beginning) {
+			return code
+		}
+	}
+	return err.ErrorCode()
 }
 
 // Code returns the AWS error code in err, or "".
@@ -91,7 +133,7 @@ func Code(err error) string {
 func apiCode(err error) string {
 	var api smithy.APIError
 	if errors.As(err, &api) {
-		return api.ErrorCode()
+		return codeOf(api)
 	}
 	return ""
 }
@@ -135,7 +177,7 @@ var capacityCodes = []string{
 var spotCodes = []string{
 	"MaxSpotInstanceCountExceeded", "SpotMaxPriceTooLow", "InsufficientInstanceCapacity", "InsufficientCapacity",
 	"InsufficientHostCapacity", "Unsupported", "UnsupportedOperation", "AuthFailure.ServiceLinkedRoleCreationNotPermitted",
-	"InvalidSpotInstanceRequest", "SpotInstanceServiceUnavailable",
+	"InvalidSpotInstanceRequest", "SpotInstanceServiceUnavailable", "SpotInstanceTermination",
 }
 
 // IsCapacity says that AWS has no room or that a limit of the account is reached.
@@ -179,12 +221,17 @@ func classify(err error) fault {
 	if errors.As(err, &retryable) && retryable.RetryableError() {
 		return transient
 	}
+	var untrusted *tls.CertificateVerificationError
+	if errors.As(err, &untrusted) {
+		return permanent
+	}
+	// Before the status: the SDK gives a request without an answer the status 0.
+	if isConnectionFault(err) {
+		return transient
+	}
 	var response *smithyhttp.ResponseError
 	if errors.As(err, &response) {
 		return classifyStatus(response.HTTPStatusCode())
-	}
-	if isConnectionFault(err) {
-		return transient
 	}
 	return permanent
 }
@@ -203,10 +250,20 @@ func isConnectionFault(err error) bool {
 	return errors.As(err, &send) || errors.As(err, &network) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
+// uncertainBefore marks the failure of a call of which an earlier attempt was
+// uncertain: whatever the last one says, that one may have been carried out.
+type uncertainBefore struct{ error }
+
+func (u *uncertainBefore) Unwrap() error { return u.error }
+
 // isUncertain says that a failed call may have been carried out: the answer
 // was lost or cannot be read, or AWS failed while at work. A connection that
 // was never made is certain.
 func isUncertain(err error) bool {
+	var earlier *uncertainBefore
+	if errors.As(err, &earlier) {
+		return true
+	}
 	var unexpected *unexpectedAnswer
 	var unreadable *smithy.DeserializationError
 	if errors.As(err, &unexpected) || (errors.As(err, &unreadable) && apiCode(err) == "") {

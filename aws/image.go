@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
@@ -98,24 +99,34 @@ func (c *Client) CopyImage(ctx context.Context, source, name, kmsKey string, tag
 		if err != nil {
 			return "", failure(err, "image "+source)
 		}
-		return sdk.ToString(out.ImageId), nil
+		if out.ImageId == nil {
+			return "", incomplete("CopyImage", "image "+source)
+		}
+		return *out.ImageId, nil
 	}
-	return recovered(ctx, c, duplicate, func(ctx context.Context) (string, bool, error) {
-		out, err := c.ec2.DescribeImages(ctx, &ec2.DescribeImagesInput{Owners: []string{"self"}, Filters: []types.Filter{filter("name", name)}})
-		if err != nil {
-			return "", false, failure(err, "")
-		}
-		for _, image := range out.Images {
-			return sdk.ToString(image.ImageId), true, nil
-		}
-		return "", false, nil
-	})
+	return recovered(ctx, c, duplicate, func(ctx context.Context) (string, bool, error) { return c.imageNamed(ctx, name) })
+}
+
+// imageNamed returns the id of the account's AMI with a name.
+func (c *Client) imageNamed(ctx context.Context, name string) (string, bool, error) {
+	out, err := c.ec2.DescribeImages(ctx, &ec2.DescribeImagesInput{Owners: []string{"self"}, Filters: []types.Filter{filter("name", name)}})
+	if err != nil {
+		return "", false, failure(err, "")
+	}
+	for _, image := range out.Images {
+		return sdk.ToString(image.ImageId), true, nil
+	}
+	return "", false, nil
 }
 
 // WaitImageCopied waits until an AMI that is a copy can be used (1
-// DescribeImages for each poll), and returns it.
+// DescribeImages for each poll).
 func (c *Client) WaitImageCopied(ctx context.Context, id string) error {
-	return c.wait(ctx, "CopyImage", "image "+id+" to be available", limitImageCopy, func(ctx context.Context) (bool, error) {
+	return c.waitImage(ctx, "CopyImage", id, limitImageCopy)
+}
+
+func (c *Client) waitImage(ctx context.Context, action, id string, limit time.Duration) error {
+	return c.wait(ctx, action, "image "+id+" to be available", limit, func(ctx context.Context) (bool, error) {
 		images, err := c.Images(ctx, id)
 		if err != nil || len(images) == 0 { // not visible yet
 			return false, err
@@ -126,7 +137,7 @@ func (c *Client) WaitImageCopied(ctx context.Context, id string) error {
 		case "pending", "transient":
 			return false, nil
 		default:
-			return false, &Error{Action: "CopyImage", Resource: "image " + id, Code: "ImageState",
+			return false, &Error{Action: action, Resource: "image " + id, Code: "ImageState",
 				Message: fmt.Sprintf("the image is in state %q instead of available: %s", image.State, orUnknown(image.Reason))}
 		}
 	})

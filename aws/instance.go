@@ -34,6 +34,7 @@ type Instance struct {
 type Device struct {
 	Name     string
 	VolumeID string
+	State    string // attaching, attached, detaching
 }
 
 // AttachedInterface is a network interface of an instance.
@@ -77,7 +78,7 @@ func instanceOf(sent types.Instance) Instance {
 	}
 	for _, mapping := range sent.BlockDeviceMappings {
 		if mapping.Ebs != nil {
-			instance.Devices = append(instance.Devices, Device{sdk.ToString(mapping.DeviceName), sdk.ToString(mapping.Ebs.VolumeId)})
+			instance.Devices = append(instance.Devices, Device{sdk.ToString(mapping.DeviceName), sdk.ToString(mapping.Ebs.VolumeId), string(mapping.Ebs.Status)})
 		}
 	}
 	instance.Interfaces = make([]AttachedInterface, len(sent.NetworkInterfaces))
@@ -148,17 +149,15 @@ func (c *Client) WaitRunning(ctx context.Context, id string) (running Instance, 
 }
 
 // reasonCode takes the error code out of a state reason such as
-// "Server.InsufficientInstanceCapacity: Insufficient capacity ...".
+// "Server.InsufficientInstanceCapacity: Insufficient capacity ...". AWS's own
+// faults lose their "Server."; the account's keep their "Client.", since
+// Client.InternalError is another thing than AWS's InternalError.
 func reasonCode(reason string) string {
 	code, _, found := strings.Cut(reason, ":")
 	if !found || strings.Contains(code, " ") {
 		return ""
 	}
-	_, plain, dotted := strings.Cut(code, ".")
-	if !dotted {
-		return code
-	}
-	return plain
+	return strings.TrimPrefix(code, "Server.")
 }
 
 func orUnknown(reason string) string {

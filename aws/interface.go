@@ -49,12 +49,16 @@ func interfaceOf(sent types.NetworkInterface) Interface {
 
 // CreateInterface begins to make a network interface (1 CreateNetworkInterface).
 func (c *Client) CreateInterface(ctx context.Context, spec InterfaceSpec) (Interface, error) {
+	token := newToken()
+	// By its description the interface is told from its siblings, which have the
+	// same tags, when the answer is lost.
+	description := "BOSH " + *token
 	input := &ec2.CreateNetworkInterfaceInput{
-		ClientToken:       newToken(),
+		ClientToken:       token,
 		SubnetId:          sdk.String(spec.Subnet),
 		Groups:            spec.Groups,
 		PrivateIpAddress:  optional(spec.IPv4),
-		Description:       sdk.String("made by the BOSH AWS CPI"),
+		Description:       sdk.String(description),
 		TagSpecifications: spec.Tags.specification(types.ResourceTypeNetworkInterface),
 	}
 	if spec.IPv6 != "" {
@@ -65,10 +69,13 @@ func (c *Client) CreateInterface(ctx context.Context, spec InterfaceSpec) (Inter
 		if err != nil {
 			return Interface{}, failure(err, "subnet "+spec.Subnet)
 		}
+		if out.NetworkInterface == nil || out.NetworkInterface.NetworkInterfaceId == nil {
+			return Interface{}, incomplete("CreateNetworkInterface", "subnet "+spec.Subnet)
+		}
 		return interfaceOf(*out.NetworkInterface), nil
 	}
 	return recovered(ctx, c, create, func(ctx context.Context) (Interface, bool, error) {
-		return c.findInterface(ctx, append(spec.Tags.filters(), filter("subnet-id", spec.Subnet), filter("status", interfaceAvailable, "pending"))...)
+		return c.findInterface(ctx, filter("description", description))
 	})
 }
 

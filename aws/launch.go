@@ -68,6 +68,9 @@ func (c *Client) Launch(ctx context.Context, launch Launch) (Instance, error) {
 			if err != nil {
 				return failure(err, "instance type "+launch.InstanceType)
 			}
+			if len(out.Instances) == 0 || out.Instances[0].InstanceId == nil {
+				return incomplete("RunInstances", "instance type "+launch.InstanceType)
+			}
 			made = instanceOf(out.Instances[0])
 			return nil
 		})

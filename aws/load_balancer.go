@@ -2,7 +2,9 @@ package aws
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 	elb "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancing"
@@ -34,15 +36,32 @@ func (c *Client) TargetGroupARNs(ctx context.Context, names []string) ([]string,
 	return arns, nil
 }
 
-// RegisterTarget puts an instance into a target group (1 RegisterTargets).
+// RegisterTarget puts an instance that runs into a target group (1
+// RegisterTargets). ELB may know it, or that it runs, a while later than EC2.
 func (c *Client) RegisterTarget(ctx context.Context, group, instance string) error {
-	_, err := c.elbv2().RegisterTargets(ctx, &elbv2.RegisterTargetsInput{
-		TargetGroupArn: sdk.String(group), Targets: []elbv2types.TargetDescription{{Id: sdk.String(instance)}},
+	return c.visibleToELB(ctx, "InvalidTarget", func() error {
+		_, err := c.elbv2().RegisterTargets(ctx, &elbv2.RegisterTargetsInput{
+			TargetGroupArn: sdk.String(group), Targets: []elbv2types.TargetDescription{{Id: sdk.String(instance)}},
+		})
+		if err != nil {
+			return failure(err, "instance "+instance+" in target group "+group)
+		}
+		return nil
 	})
-	if err != nil {
-		return failure(err, "instance "+instance+" in target group "+group)
-	}
-	return nil
+}
+
+// visibleToELB waits like visible, but not for an instance in another VPC than
+// the load balancer's, for which ELB has the same code.
+func (c *Client) visibleToELB(ctx context.Context, code string, register func() error) error {
+	var misplaced error
+	err := c.visible(ctx, code, func() error {
+		err := register()
+		if err != nil && strings.Contains(err.Error(), "VPC") {
+			misplaced, err = err, nil
+		}
+		return err
+	})
+	return errors.Join(misplaced, err)
 }
 
 // DeregisterTarget takes an instance out of a target group (1
@@ -58,15 +77,17 @@ func (c *Client) DeregisterTarget(ctx context.Context, group, instance string) e
 }
 
 // RegisterWithELB puts an instance behind a classic load balancer (1
-// RegisterInstancesWithLoadBalancer).
+// RegisterInstancesWithLoadBalancer). ELB may know it a while later than EC2.
 func (c *Client) RegisterWithELB(ctx context.Context, name, instance string) error {
-	_, err := c.elb().RegisterInstancesWithLoadBalancer(ctx, &elb.RegisterInstancesWithLoadBalancerInput{
-		LoadBalancerName: sdk.String(name), Instances: []elbtypes.Instance{{InstanceId: sdk.String(instance)}},
+	return c.visibleToELB(ctx, "InvalidInstance", func() error {
+		_, err := c.elb().RegisterInstancesWithLoadBalancer(ctx, &elb.RegisterInstancesWithLoadBalancerInput{
+			LoadBalancerName: sdk.String(name), Instances: []elbtypes.Instance{{InstanceId: sdk.String(instance)}},
+		})
+		if err != nil {
+			return failure(err, "instance "+instance+" behind load balancer "+name)
+		}
+		return nil
 	})
-	if err != nil {
-		return failure(err, "instance "+instance+" behind load balancer "+name)
-	}
-	return nil
 }
 
 // DeregisterFromELB takes an instance from behind a classic load balancer (1

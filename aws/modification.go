@@ -39,10 +39,17 @@ func (c *Client) ModifyVolume(ctx context.Context, id string, change VolumeChang
 		if err != nil || modification == nil {
 			return false, false, err
 		}
-		return true, sdk.ToTime(modification.StartTime).After(begun.Add(-recently)) &&
-			(change.SizeGiB == 0 || sdk.ToInt32(modification.TargetSize) == change.SizeGiB), nil
+		return true, sdk.ToTime(modification.StartTime).After(begun.Add(-recently)) && change.isTargetOf(modification), nil
 	})
 	return err
+}
+
+// isTargetOf says whether a modification leads to the change.
+func (v VolumeChange) isTargetOf(modification *types.VolumeModification) bool {
+	return (v.SizeGiB == 0 || v.SizeGiB == sdk.ToInt32(modification.TargetSize)) &&
+		(v.Type == "" || v.Type == string(modification.TargetVolumeType)) &&
+		(v.IOPS == 0 || v.IOPS == sdk.ToInt32(modification.TargetIops)) &&
+		(v.Throughput == 0 || v.Throughput == sdk.ToInt32(modification.TargetThroughput))
 }
 
 // modification returns the last change of a volume; nil when there is none (1

@@ -30,7 +30,10 @@ type operation struct {
 	attempts  int
 	faults    int
 	throttles int
-	// unthrottledAt is when throttling began to hold this call up.
+	// uncertain says that one of the attempts may have been carried out although
+	// it failed.
+	uncertain bool
+	// throttledSince is when throttling began to hold this call up.
 	throttledSince time.Time
 }
 
@@ -44,6 +47,9 @@ func (c *Client) instrument(stack *middleware.Stack) error {
 	if err := stack.Initialize.Add(middleware.InitializeMiddlewareFunc("bosh:Resources", op.readResources), middleware.After); err != nil {
 		return err
 	}
+	if err := stack.Finalize.Insert(middleware.FinalizeMiddlewareFunc("bosh:Attempts", op.all), "Retry", middleware.Before); err != nil {
+		return err
+	}
 	return stack.Finalize.Insert(middleware.FinalizeMiddlewareFunc("bosh:Attempt", op.attempt), "Retry", middleware.After)
 }
 
@@ -52,6 +58,17 @@ func (o *operation) readResources(ctx context.Context, in middleware.InitializeI
 ) {
 	o.resources = resourcesOf(in.Parameters)
 	return next.HandleInitialize(ctx, in)
+}
+
+// all makes all attempts.
+func (o *operation) all(ctx context.Context, in middleware.FinalizeInput, next middleware.FinalizeHandler) (
+	middleware.FinalizeOutput, middleware.Metadata, error,
+) {
+	out, metadata, err := next.HandleFinalize(ctx, in)
+	if err != nil && o.uncertain {
+		err = &uncertainBefore{err}
+	}
+	return out, metadata, err
 }
 
 // attempt makes one try: it names the caller to AWS, counts, and logs. A call
@@ -69,12 +86,20 @@ func (o *operation) attempt(ctx context.Context, in middleware.FinalizeInput, ne
 	}
 	started := time.Now()
 	out, metadata, err := next.HandleFinalize(ctx, in)
+	o.uncertain = o.uncertain || (err != nil && isUncertain(err))
 	o.log(time.Since(started), metadata, err)
 	return out, metadata, err
 }
 
-// changes says whether the call changes anything.
+// putBlock is the one call of which there are thousands in a CPI call.
+const putBlock = "PutSnapshotBlock"
+
+// changes says whether the call changes anything that would have to be undone. A
+// block goes with its snapshot.
 func (o *operation) changes() bool {
+	if o.name == putBlock {
+		return false
+	}
 	for _, reading := range []string{"Describe", "Get", "List"} {
 		if strings.HasPrefix(o.name, reading) {
 			return false
@@ -97,7 +122,11 @@ func (o *operation) log(took time.Duration, metadata middleware.Metadata, err er
 		}
 	}
 	o.client.figures.call(err != nil && classify(err) == throttled)
-	o.client.infof("%s %s: %s, %d ms, attempt %d, AWS request id %s",
+	tell := o.client.logger.Info
+	if o.name == putBlock && err == nil {
+		tell = o.client.logger.Debug
+	}
+	tell(o.client.tag, "%s %s: %s, %d ms, attempt %d, AWS request id %s",
 		o.name, o.resources, outcome, took.Milliseconds(), o.attempts, requestID)
 }
 
@@ -131,7 +160,7 @@ func (o *operation) RetryDelay(_ int, err error) (time.Duration, error) {
 	if classify(err) == throttled {
 		tries = o.throttles
 	}
-	pause := o.client.timing.scaled(backoff(tries))
+	pause := o.client.timing.scaled(backoff(tries - 1))
 	o.client.figures.wait(pause)
 	o.client.infof("%s %s: trying again in %.1f s", o.name, o.resources, pause.Seconds())
 	return pause, nil

@@ -4,14 +4,16 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 )
 
 // unnamed are fields that end like ids and are none, or are secret.
 var unnamed = []string{"ExternalId", "KmsKeyId", "AccessKeyId"}
 
 // resourcesOf lists the ids, names and ARNs of resources in a call's input, for
-// the log. It reads only fields whose names say that they hold one, so that
-// user data, tags and the like never get there.
+// the log, and what a look-up filters by. It reads only fields whose names say
+// that they hold one, so that user data and the like never get there.
 func resourcesOf(input any) string {
 	value := reflect.Indirect(reflect.ValueOf(input))
 	if value.Kind() != reflect.Struct {
@@ -20,8 +22,18 @@ func resourcesOf(input any) string {
 	var found []string
 	for i := range value.NumField() {
 		name := value.Type().Field(i).Name
+		if !value.Type().Field(i).IsExported() {
+			continue
+		}
 		if namesResource(name) {
 			found = append(found, stringsIn(value.Field(i))...)
+		}
+		if filters, are := value.Field(i).Interface().([]types.Filter); are {
+			for _, filter := range filters {
+				if !strings.HasPrefix(*filter.Name, "tag:") { // an operator's, perhaps
+					found = append(found, filter.Values...)
+				}
+			}
 		}
 	}
 	return strings.Join(found, ",")

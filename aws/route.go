@@ -66,7 +66,7 @@ func (c *Client) CreateRoute(ctx context.Context, route Route) error {
 			NetworkInterfaceId: route.target.NetworkInterfaceId,
 		})
 		if err != nil {
-			return false, failure(err, route.label())
+			return false, failure(err, route.Label())
 		}
 		return true, nil
 	}
@@ -94,7 +94,7 @@ func (c *Client) ReplaceRoute(ctx context.Context, route Route) error {
 		input.InstanceId = target.InstanceId
 	}
 	if _, err := c.ec2.ReplaceRoute(ctx, input); err != nil {
-		return failure(err, route.label())
+		return failure(err, route.Label())
 	}
 	return nil
 }
@@ -106,7 +106,7 @@ func (c *Client) DeleteRoute(ctx context.Context, route Route) error {
 		RouteTableId: sdk.String(route.Table), DestinationCidrBlock: ipv4, DestinationIpv6CidrBlock: ipv6,
 	})
 	if err != nil && !HasCode(err, "InvalidRoute.NotFound") {
-		return failure(err, route.label())
+		return failure(err, route.Label())
 	}
 	return nil
 }
@@ -119,7 +119,8 @@ func (r Route) destinations() (ipv4, ipv6 *string) {
 	return nil, sdk.String(r.Destination.String())
 }
 
-func (r Route) label() string {
+// Label names the route for people.
+func (r Route) Label() string {
 	return "route " + r.Destination.String() + " of route table " + r.Table
 }
 

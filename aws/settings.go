@@ -56,6 +56,9 @@ func (s *Settings) Validate() error {
 			return err
 		}
 	}
+	if s.FIPS && (s.EC2Endpoint+s.ELBEndpoint+s.EBSEndpoint+s.STSEndpoint) != "" {
+		return fmt.Errorf("aws.fips is set beside an endpoint (aws.ec2_endpoint, aws.elb_endpoint, aws.sts_endpoint or aws.ebs_endpoint): name the FIPS endpoints there and remove aws.fips, or remove the endpoints")
+	}
 	if s.MaxRetries != nil && *s.MaxRetries < 0 {
 		return fmt.Errorf("aws.max_retries: expected 0 or more, got %d", *s.MaxRetries)
 	}

@@ -29,7 +29,10 @@ func (c *Client) CreateSnapshot(ctx context.Context, volume, description string,
 		if err != nil {
 			return accepted{}, failure(err, "volume "+volume)
 		}
-		return accepted{sdk.ToString(out.SnapshotId), out.State, sdk.ToString(out.StateMessage)}, nil
+		if out.SnapshotId == nil {
+			return accepted{}, incomplete("CreateSnapshot", "volume "+volume)
+		}
+		return accepted{*out.SnapshotId, out.State, sdk.ToString(out.StateMessage)}, nil
 	}
 	snapshot, err := once(ctx, c, create, func(ctx context.Context) (accepted, bool, error) {
 		out, err := c.ec2.DescribeSnapshots(ctx, &ec2.DescribeSnapshotsInput{
@@ -63,6 +66,35 @@ func (c *Client) DeleteSnapshot(ctx context.Context, id string) error {
 		return failure(err, "snapshot "+id)
 	}
 	return nil
+}
+
+// snapshotState returns a snapshot's state, and why it is in it if AWS says.
+func (c *Client) snapshotState(ctx context.Context, id string) (state, why string, err error) {
+	out, err := c.ec2.DescribeSnapshots(ctx, &ec2.DescribeSnapshotsInput{SnapshotIds: []string{id}})
+	if err != nil {
+		return "", "", failure(err, "snapshot "+id)
+	}
+	for _, snapshot := range out.Snapshots {
+		return string(snapshot.State), sdk.ToString(snapshot.StateMessage), nil
+	}
+	return "", "", &Error{Action: "DescribeSnapshots", Resource: "snapshot " + id, Code: "InvalidSnapshot.NotFound", Message: "AWS shows no such snapshot"}
+}
+
+// findSnapshot returns the id of the account's snapshot that all filters match.
+func (c *Client) findSnapshot(ctx context.Context, filters ...types.Filter) (string, bool, error) {
+	out, err := c.ec2.DescribeSnapshots(ctx, &ec2.DescribeSnapshotsInput{OwnerIds: []string{"self"}, Filters: filters})
+	if err != nil {
+		return "", false, failure(err, "")
+	}
+	for _, snapshot := range out.Snapshots {
+		return sdk.ToString(snapshot.SnapshotId), true, nil
+	}
+	return "", false, nil
+}
+
+// DeleteNewSnapshot deletes a snapshot that this CPI call made.
+func (c *Client) DeleteNewSnapshot(ctx context.Context, id string) error {
+	return c.visible(ctx, "InvalidSnapshot.NotFound", func() error { return c.DeleteSnapshot(ctx, id) })
 }
 
 // SnapshotsTagged returns the ids of the account's snapshots with a tag (1

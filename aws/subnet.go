@@ -86,7 +86,10 @@ func (c *Client) CreateSubnet(ctx context.Context, spec SubnetSpec) (string, err
 		if err != nil {
 			return "", failure(err, "subnet "+spec.Range.String()+" of VPC "+spec.VPC)
 		}
-		return sdk.ToString(out.Subnet.SubnetId), nil
+		if out.Subnet == nil || out.Subnet.SubnetId == nil {
+			return "", incomplete("CreateSubnet", "subnet "+spec.Range.String()+" of VPC "+spec.VPC)
+		}
+		return *out.Subnet.SubnetId, nil
 	}
 	return once(ctx, c, create, func(ctx context.Context) (string, bool, error) {
 		out, err := c.ec2.DescribeSubnets(ctx, &ec2.DescribeSubnetsInput{

@@ -83,3 +83,21 @@ func (c *Client) createTags(ctx context.Context, tags Tags, resources ...string)
 func isTagRefusal(err error) bool {
 	return HasCode(err, "TagLimitExceeded", "InvalidParameterValue")
 }
+
+// The tags that say which call made a resource.
+const (
+	DirectorTag = "bosh-director"
+	AgentTag    = "bosh-agent-id"
+	RequestTag  = "bosh-request-id"
+)
+
+// filters finds what the same call made: by the tags that say so.
+func (t Tags) filters() []types.Filter {
+	var filters []types.Filter
+	for _, tag := range t.list() {
+		if slices.Contains([]string{DirectorTag, AgentTag, RequestTag}, *tag.Key) {
+			filters = append(filters, filter("tag:"+*tag.Key, *tag.Value))
+		}
+	}
+	return filters
+}

@@ -32,6 +32,8 @@ const (
 	limitAttachment         = 10 * time.Minute
 	limitModification       = 30 * time.Minute
 	limitImageCopy          = 90 * time.Minute
+	limitSnapshotCompleted  = 60 * time.Minute
+	limitImageRegistered    = 10 * time.Minute
 	limitNetworkInterface   = 2 * time.Minute
 	limitSubnetAvailable    = 2 * time.Minute
 	// limitVisible is how long a resource that this call made may answer

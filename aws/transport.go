@@ -3,15 +3,19 @@ package aws
 import (
 	"bufio"
 	"bytes"
-	"crypto/tls"
 	"crypto/x509"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
+	"net/url"
 	"os"
 	"strings"
 	"time"
+
+	sdk "github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 )
 
 // CAFileVariable names the environment variable that holds the path of further
@@ -20,38 +24,38 @@ const CAFileVariable = "BOSH_CA_CERT_FILE"
 
 // NewHTTPClient makes the HTTP client that every service and the registry
 // share: it trusts the system's roots and those of CAFileVariable, takes
-// proxies from the environment, and bounds each step of a request. An
-// unreadable CA file is an error; an empty one is none.
-func NewHTTPClient(limit time.Duration) (*http.Client, error) {
+// proxies from the environment, and bounds each step of a request and all of it
+// by limit. An unreadable CA file is an error; an empty one is none.
+func NewHTTPClient(limit time.Duration) (*awshttp.BuildableClient, error) {
 	roots, err := trustedRoots()
 	if err != nil {
 		return nil, err
 	}
 	step := min(limit, 10*time.Second)
-	transport := &http.Transport{
-		Proxy:                 http.ProxyFromEnvironment,
-		DialContext:           (&net.Dialer{Timeout: step, KeepAlive: 30 * time.Second}).DialContext,
-		TLSClientConfig:       &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12},
-		TLSHandshakeTimeout:   step,
-		ResponseHeaderTimeout: limit,
-		ExpectContinueTimeout: time.Second,
-		MaxIdleConnsPerHost:   64, // several look-ups, NICs or blocks at once
-		IdleConnTimeout:       90 * time.Second,
-		ForceAttemptHTTP2:     true,
-	}
-	return &http.Client{
-		Transport:     transport,
-		Timeout:       limit + step,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}, nil
+	return awshttp.NewBuildableClient().
+		WithTimeout(limit).
+		WithDialerOptions(func(dialer *net.Dialer) { dialer.Timeout = step }).
+		WithTransportOptions(func(transport *http.Transport) {
+			transport.Proxy = proxyOf
+			transport.TLSClientConfig.RootCAs = roots
+			transport.TLSHandshakeTimeout = step
+			transport.ResponseHeaderTimeout = limit
+			transport.MaxIdleConnsPerHost = 64 // several look-ups, NICs or blocks at once
+		}), nil
 }
 
-// checked returns a client that refuses what is no answer of an AWS service.
-func checked(client *http.Client) *http.Client {
-	with := *client
-	with.Transport = answerCheck{client.Transport}
-	return &with
+// proxyOf takes proxies from the environment, but for the metadata services on
+// the link, which no proxy reaches.
+func proxyOf(request *http.Request) (*url.URL, error) {
+	address, err := netip.ParseAddr(request.URL.Hostname())
+	if err == nil && (address.IsLinkLocalUnicast() || address == metadataIPv6) {
+		return nil, nil
+	}
+	return http.ProxyFromEnvironment(request)
 }
+
+// metadataIPv6 is where the instance metadata service answers on IPv6.
+var metadataIPv6 = netip.MustParseAddr("fd00:ec2::254")
 
 // trustedRoots returns nil, the system's roots, unless there are more to trust.
 func trustedRoots() (*x509.CertPool, error) {
@@ -91,10 +95,12 @@ func (u *unexpectedAnswer) Error() string {
 // answerCheck looks at how an answer begins before the SDK decodes it. The
 // SDK's own error for HTML is a syntax error of its XML decoder, which tells an
 // operator nothing.
-type answerCheck struct{ next http.RoundTripper }
+type answerCheck struct{ next sdk.HTTPClient }
 
-func (a answerCheck) RoundTrip(request *http.Request) (*http.Response, error) {
-	response, err := a.next.RoundTrip(request)
+// Do makes a request; its error is an *unexpectedAnswer when no AWS service can
+// have sent the answer.
+func (a answerCheck) Do(request *http.Request) (*http.Response, error) {
+	response, err := a.next.Do(request)
 	if err != nil || isBinary(response) {
 		return response, err
 	}

@@ -3,7 +3,6 @@ package aws
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
@@ -137,7 +136,10 @@ func (c *Client) CreateVolume(ctx context.Context, spec VolumeSpec) (string, err
 		if err != nil {
 			return "", failure(err, fmt.Sprintf("volume of %d GiB in %s", spec.SizeGiB, spec.AvailabilityZone))
 		}
-		return sdk.ToString(out.VolumeId), nil
+		if out.VolumeId == nil {
+			return "", incomplete("CreateVolume", "volume in "+spec.AvailabilityZone)
+		}
+		return *out.VolumeId, nil
 	}
 	return recovered(ctx, c, create, func(ctx context.Context) (string, bool, error) {
 		out, err := c.ec2.DescribeVolumes(ctx, &ec2.DescribeVolumesInput{Filters: spec.Tags.filters()})
@@ -213,18 +215,4 @@ func (c *Client) WaitVolumeDeleted(ctx context.Context, id string) error {
 		}
 		return err == nil && volume.State == VolumeDeleted, err
 	})
-}
-
-// IsBadVolumeParameter says that AWS refuses what was asked of a volume.
-func IsBadVolumeParameter(err error) bool {
-	return strings.HasPrefix(Code(err), "InvalidParameter") || HasCode(err, "UnknownVolumeType", "MissingParameter")
-}
-
-// filters finds what carries all these tags.
-func (t Tags) filters() []types.Filter {
-	var filters []types.Filter
-	for _, tag := range t.list() {
-		filters = append(filters, filter("tag:"+*tag.Key, *tag.Value))
-	}
-	return filters
 }

@@ -3,6 +3,7 @@ package aws
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -68,7 +69,7 @@ const graceTries = 3
 func (c *Client) graced(ctx context.Context, call func() error) error {
 	for try := 1; ; try++ {
 		err := call()
-		if !IsNotFound(err) || HasCode(err, "InvalidInstanceID.Malformed") || try == graceTries {
+		if !IsNotFound(err) || strings.HasSuffix(Code(err), ".Malformed") || try == graceTries {
 			return err
 		}
 		if sleepErr := c.sleep(ctx, c.timing.scaled(time.Duration(try)*time.Second)); sleepErr != nil {

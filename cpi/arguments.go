@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -92,6 +93,9 @@ func decodeArgument(p parameter, raw json.RawMessage, into reflect.Value) error 
 	}
 	if err := describe(json.Unmarshal(raw, into.Addr().Interface())); err != nil {
 		return err
+	}
+	if ids, isList := into.Interface().([]string); isList && slices.Contains(ids, "") {
+		return fmt.Errorf("one of its entries is null or an empty string")
 	}
 	if p.optional {
 		return nil

@@ -6,6 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
+	"strings"
+	"unicode"
 )
 
 var objectType = reflect.TypeFor[Object]()
@@ -19,9 +22,16 @@ func describe(err error) error {
 	}
 	text := fmt.Sprintf("expected %s, got %s", expected(mismatch.Type), article(mismatch.Value))
 	if mismatch.Field != "" {
-		return fmt.Errorf("%s: %s", mismatch.Field, text)
+		return fmt.Errorf("%s: %s", keys(mismatch.Field), text)
 	}
 	return errors.New(text)
+}
+
+// keys leaves embedded structs out of a path, where encoding/json names them by
+// their Go types: in JSON they have no key.
+func keys(path string) string {
+	isType := func(segment string) bool { return segment != "" && unicode.IsUpper(rune(segment[0])) }
+	return strings.Join(slices.DeleteFunc(strings.Split(path, "."), isType), ".")
 }
 
 // expected names a Go type as JSON's users know it.

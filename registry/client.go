@@ -32,10 +32,15 @@ func (s Server) Validate() error {
 	return nil
 }
 
+// HTTPClient is what the registry is reached with.
+type HTTPClient interface {
+	Do(*http.Request) (*http.Response, error)
+}
+
 // Client reads and writes agents' settings in the registry.
 type Client struct {
 	server Server
-	http   *http.Client
+	http   HTTPClient
 	// pause is the time before the second try; it doubles from try to try.
 	pause time.Duration
 }
@@ -49,7 +54,7 @@ const maxSettings = 16 << 20
 
 // NewClient makes a client of a registry that is configured and valid. scale
 // multiplies the pauses between tries: 1 in production.
-func NewClient(server Server, client *http.Client, scale float64) *Client {
+func NewClient(server Server, client HTTPClient, scale float64) *Client {
 	return &Client{server, client, time.Duration(float64(500*time.Millisecond) * scale)}
 }
 
