@@ -1,0 +1,348 @@
+package aws
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+)
+
+var _ = Describe("The time between two polls", func() {
+	const draws = 300
+
+	DescribeTable("varies by 10 % about",
+		func(waited, expected time.Duration) {
+			least, most := time.Hour, time.Duration(0)
+			for range draws {
+				pause := pollInterval(waited)
+				Expect(pause).To(BeNumerically(">=", expected*9/10))
+				Expect(pause).To(BeNumerically("<=", expected*11/10))
+				least, most = min(least, pause), max(most, pause)
+			}
+			Expect(most-least).To(BeNumerically(">", expected/10), "the processes of a Director keep apart")
+		},
+		Entry("a second, at first", time.Duration(0), time.Second),
+		Entry("a second, before 15 s", 15*time.Second-1, time.Second),
+		Entry("2 s, from 15 s on", 15*time.Second, 2*time.Second),
+		Entry("2 s, before 30 s", 30*time.Second-1, 2*time.Second),
+		Entry("2 s, at 30 s", 30*time.Second, 2*time.Second),
+		Entry("5 s, after a minute", time.Minute, 5*time.Second),
+		Entry("10 s, after two minutes", 2*time.Minute, 10*time.Second),
+		Entry("10 s, after an hour", time.Hour, 10*time.Second),
+	)
+
+	It("lets a state be noticed within 1.5 s during the first 15 s", func() {
+		for waited := time.Duration(0); waited < 15*time.Second; waited += 100 * time.Millisecond {
+			Expect(pollInterval(waited)).To(BeNumerically("<", 1500*time.Millisecond))
+		}
+		Expect(firstPoll).To(BeNumerically("<", 1500*time.Millisecond))
+	})
+})
+
+var _ = Describe("The pause before another try", func() {
+	DescribeTable("lies anywhere up to a limit that doubles from 0.3 s to 30 s",
+		func(n int, limit time.Duration) {
+			var most time.Duration
+			low := 0
+			for range 2000 {
+				pause := backoff(n)
+				Expect(pause).To(BeNumerically(">=", 0))
+				Expect(pause).To(BeNumerically("<=", limit))
+				most = max(most, pause)
+				if pause < limit/2 {
+					low++
+				}
+			}
+			Expect(most).To(BeNumerically(">", limit*9/10))
+			Expect(low).To(BeNumerically("~", 1000, 200), "it is spread evenly")
+		},
+		Entry("0", 0, 300*time.Millisecond),
+		Entry("1", 1, 600*time.Millisecond),
+		Entry("2", 2, 1200*time.Millisecond),
+		Entry("6", 6, 19200*time.Millisecond),
+		Entry("7", 7, 30*time.Second),
+		Entry("40", 40, 30*time.Second),
+		Entry("1000", 1000, 30*time.Second),
+	)
+})
+
+var _ = Describe("Waiting for a state", func() {
+	ctx := context.Background()
+
+	It("ends as soon as it is reached", func() {
+		c, _ := offline(0)
+		polls := 0
+		Expect(c.wait(ctx, "AttachVolume", "vol-1", time.Minute, func(context.Context) (bool, error) {
+			polls++
+			return polls == 3, nil
+		})).To(Succeed())
+		Expect(polls).To(Equal(3))
+	})
+
+	It("ends with the failure of a poll", func() {
+		c, _ := offline(0)
+		failed := errors.New("gone")
+		Expect(c.wait(ctx, "AttachVolume", "vol-1", time.Minute, func(context.Context) (bool, error) { return false, failed })).To(Equal(failed))
+	})
+
+	It("ends when the time is up, which another try may get round", func() {
+		c, _ := offline(0)
+		c.timing.Scale = 0.001
+		err := c.wait(ctx, "AttachVolume", "volume vol-1 to be attached", 20*time.Second, func(context.Context) (bool, error) { return false, nil })
+		Expect(err).To(MatchError(HavePrefix("AttachVolume (volume vol-1 to be attached): not reached within ")))
+		Expect(IsPassing(err)).To(BeTrue())
+	})
+
+	It("ends at a signal, whose name is the cause", func() {
+		c, _ := offline(0)
+		interrupted, interrupt := context.WithCancelCause(ctx)
+		signal := errors.New("interrupted by SIGTERM")
+		err := c.wait(interrupted, "AttachVolume", "vol-1", time.Hour, func(context.Context) (bool, error) {
+			interrupt(signal)
+			return false, nil
+		})
+		Expect(err).To(MatchError(signal))
+		Expect(IsPassing(err)).To(BeFalse())
+	})
+
+	It("tells about every 30 s that it goes on", func() {
+		c, log := offline(0)
+		c.timing.Scale = 0.001
+		started := time.Now()
+		_ = c.wait(ctx, "AttachVolume", "vol-1", time.Hour, func(context.Context) (bool, error) {
+			return time.Since(started) > 75*time.Millisecond, nil
+		})
+		Expect(log.String()).To(MatchRegexp(`(?s)still waiting for vol-1.*still waiting for vol-1`))
+	})
+
+	It("says nothing when it is short", func() {
+		c, log := offline(0)
+		Expect(c.wait(ctx, "AttachVolume", "vol-1", time.Hour, func(context.Context) (bool, error) { return true, nil })).To(Succeed())
+		Expect(log.String()).To(BeEmpty())
+	})
+
+	It("polls at half the pace while AWS throttles", func() {
+		slept := func(throttles bool) time.Duration {
+			c, _ := offline(0)
+			polls := 0
+			Expect(c.wait(ctx, "AttachVolume", "vol-1", time.Hour, func(context.Context) (bool, error) {
+				c.figures.call(throttles)
+				polls++
+				return polls == 4, nil
+			})).To(Succeed())
+			return c.figures.waited
+		}
+		// Half a second and three times a second, or two, less or more 10 %.
+		Expect(slept(false)).To(BeNumerically("~", atOnce.scaled(3500*time.Millisecond), atOnce.scaled(350*time.Millisecond)))
+		Expect(slept(true)).To(BeNumerically("~", atOnce.scaled(6500*time.Millisecond), atOnce.scaled(650*time.Millisecond)))
+	})
+})
+
+var _ = Describe("A resource that AWS does not know", func() {
+	ctx := context.Background()
+	unknown := &Error{Code: "InvalidVolume.NotFound"}
+	// answers returns these errors call by call, the last one for ever.
+	answers := func(errs ...error) (call func() error, made *int) {
+		made = new(int)
+		return func() error {
+			*made++
+			return errs[min(*made, len(errs))-1]
+		}, made
+	}
+
+	Context("and that the caller named", func() {
+		It("is asked for three times, 3 s in all", func() {
+			c, _ := offline(0)
+			call, made := answers(unknown)
+			Expect(c.graced(ctx, call)).To(Equal(unknown))
+			Expect(*made).To(Equal(3))
+			Expect(c.figures.waited).To(Equal(atOnce.scaled(3 * time.Second)))
+		})
+
+		It("may appear meanwhile", func() {
+			c, _ := offline(0)
+			call, made := answers(unknown, nil)
+			Expect(c.graced(ctx, call)).To(Succeed())
+			Expect(*made).To(Equal(2))
+		})
+
+		DescribeTable("is asked for once when asking again cannot help",
+			func(err error) {
+				c, _ := offline(0)
+				call, made := answers(err)
+				_ = c.graced(ctx, call)
+				Expect(*made).To(Equal(1))
+			},
+			Entry("no id", &Error{Code: "InvalidInstanceID.Malformed"}),
+			Entry("another failure", &Error{Code: "UnauthorizedOperation"}),
+			Entry("no failure", nil),
+		)
+	})
+
+	Context("and that this call made", func() {
+		It("is asked for until it appears", func() {
+			c, log := offline(0)
+			call, made := answers(unknown, unknown, unknown, unknown, unknown, nil)
+			Expect(c.visible(ctx, "InvalidVolume.NotFound", call)).To(Succeed())
+			Expect(*made).To(Equal(6))
+			Expect(log.String()).To(ContainSubstring("not visible yet (InvalidVolume.NotFound)"))
+		})
+
+		It("is asked for during about a minute", func() {
+			c, _ := offline(0)
+			call, made := answers(unknown)
+			started := time.Now()
+			Expect(c.visible(ctx, "InvalidVolume.NotFound", call)).To(Equal(unknown))
+			Expect(time.Since(started)).To(BeNumerically(">=", atOnce.scaled(time.Minute)))
+			Expect(*made).To(BeNumerically(">", 10))
+		})
+
+		DescribeTable("is asked for once when something else is wrong",
+			func(err error) {
+				c, _ := offline(0)
+				call, made := answers(err)
+				_ = c.visible(ctx, "InvalidVolume.NotFound", call)
+				Expect(*made).To(Equal(1))
+			},
+			Entry("another resource", &Error{Code: "InvalidInstanceID.NotFound"}),
+			Entry("another failure", errors.New("x")),
+		)
+	})
+
+	It("is no longer asked for after a signal", func() {
+		interrupted, interrupt := context.WithCancel(ctx)
+		interrupt()
+		c, _ := offline(0)
+		c.timing.Scale = 1
+		call, made := answers(unknown)
+		Expect(c.graced(interrupted, call)).To(Equal(unknown))
+		Expect(c.visible(interrupted, "InvalidVolume.NotFound", call)).To(Equal(unknown))
+		Expect(*made).To(Equal(2))
+	})
+})
+
+var _ = Describe("A call whose answer was lost", func() {
+	ctx := context.Background()
+	lost := &Error{Action: "CreateSnapshot", Message: "reset", Maybe: true}
+	refused := &Error{Action: "CreateSnapshot", Code: "InvalidVolume.NotFound"}
+
+	// calls is a call that fails so often with err, then makes "made".
+	calls := func(times int, err error) (call func() (string, error), made *int) {
+		made = new(int)
+		return func() (string, error) {
+			if *made++; *made <= times {
+				return "", err
+			}
+			return "made", nil
+		}, made
+	}
+	// finds shows "found" at look n, from 1 on; never when n is 0.
+	finds := func(n int) (find[string], *int) {
+		looked := new(int)
+		return func(context.Context) (string, bool, error) {
+			*looked++
+			return "found", *looked == n, nil
+		}, looked
+	}
+
+	It("has no effect to look for when its answer came", func() {
+		c, _ := offline(8)
+		for _, err := range []error{nil, refused} {
+			call, made := calls(1, err)
+			find, looked := finds(1)
+			_, got := recovered(ctx, c, call, find)
+			if err == nil {
+				Expect(got).NotTo(HaveOccurred())
+			} else {
+				Expect(got).To(Equal(err))
+			}
+			Expect(*made).To(Equal(1))
+			Expect(*looked).To(BeZero())
+		}
+	})
+
+	It("has its effect looked for, and what is found is the result", func() {
+		c, log := offline(8)
+		call, made := calls(9, lost)
+		find, looked := finds(1)
+		Expect(recovered(ctx, c, call, find)).To(Equal("found"))
+		Expect(*made).To(Equal(1))
+		Expect(*looked).To(Equal(1))
+		Expect(log.String()).To(ContainSubstring("the answer was lost, looking whether it happened: CreateSnapshot: reset"))
+	})
+
+	It("may show its effect late", func() {
+		c, _ := offline(8)
+		call, _ := calls(9, lost)
+		find, looked := finds(3)
+		Expect(recovered(ctx, c, call, find)).To(Equal("found"))
+		Expect(*looked).To(Equal(3))
+	})
+
+	It("is a failure when there is nothing to be found, or looking fails", func() {
+		c, _ := offline(8)
+		call, made := calls(9, lost)
+		find, looked := finds(0)
+		_, err := recovered(ctx, c, call, find)
+		Expect(err).To(Equal(lost))
+		Expect(*looked).To(Equal(3))
+
+		_, err = recovered(ctx, c, call, func(context.Context) (string, bool, error) { return "", false, errors.New("no permission") })
+		Expect(err).To(Equal(lost))
+		Expect(*made).To(Equal(2))
+	})
+
+	It("is looked for even after a signal: what it made has to be undone", func() {
+		interrupted, interrupt := context.WithCancel(ctx)
+		interrupt()
+		c, _ := offline(8)
+		call, _ := calls(9, lost)
+		Expect(recovered(interrupted, c, call, func(ctx context.Context) (string, bool, error) { return "found", ctx.Err() == nil, nil })).To(Equal("found"))
+	})
+
+	Context("that takes no ClientToken", func() {
+		It("is made again only when it is known not to have happened", func() {
+			c, _ := offline(8)
+			call, made := calls(2, lost)
+			find, looked := finds(0)
+			Expect(once(ctx, c, call, find)).To(Equal("made"))
+			Expect(*made).To(Equal(3))
+			Expect(*looked).To(Equal(6), "three looks after each lost answer")
+		})
+
+		It("is not made again when it happened", func() {
+			c, _ := offline(8)
+			call, made := calls(9, lost)
+			find, _ := finds(2)
+			Expect(once(ctx, c, call, find)).To(Equal("found"))
+			Expect(*made).To(Equal(1))
+		})
+
+		It("is made again at most max_retries times", func() {
+			c, _ := offline(2)
+			call, made := calls(99, lost)
+			find, _ := finds(0)
+			_, err := once(ctx, c, call, find)
+			Expect(err).To(Equal(lost))
+			Expect(*made).To(Equal(3))
+		})
+
+		It("is not made again when AWS refuses it, or after a signal", func() {
+			c, _ := offline(8)
+			find, _ := finds(0)
+			call, made := calls(99, refused)
+			_, err := once(ctx, c, call, find)
+			Expect(err).To(Equal(refused))
+			Expect(*made).To(Equal(1))
+
+			interrupted, interrupt := context.WithCancel(ctx)
+			interrupt()
+			call, made = calls(99, lost)
+			_, err = once(interrupted, c, call, find)
+			Expect(err).To(Equal(lost))
+			Expect(*made).To(Equal(1))
+		})
+	})
+})
