@@ -1,0 +1,559 @@
+package canary_test
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"bosh-aws-cpi/integration/driver"
+	"bosh-aws-cpi/integration/emulator"
+	"bosh-aws-cpi/integration/emulator/query"
+	"bosh-aws-cpi/integration/fakeregistry"
+	"bosh-aws-cpi/integration/proxy"
+)
+
+// fresh lets each spec start from nothing.
+func fresh(ctx context.Context) {
+	GinkgoHelper()
+	w.proxy.Reset()
+	w.registry.Clear()
+	w.registry.FailWith(nil)
+	Expect(w.moto.Reset(ctx)).To(Succeed())
+	var err error
+	w.account, err = w.moto.NewAccount(ctx, "")
+	Expect(err).NotTo(HaveOccurred())
+}
+
+// userData is what the last launch told its agent.
+func userData() string {
+	GinkgoHelper()
+	launches := w.proxy.Calls().Of("RunInstances")
+	Expect(launches).NotTo(BeEmpty())
+	decoded, err := base64.StdEncoding.DecodeString(launches[len(launches)-1].Param("UserData"))
+	Expect(err).NotTo(HaveOccurred())
+	return string(decoded)
+}
+
+var agentSecrets = []string{
+	"agent.mbus", "agent.blobstore.options.secret", "agent.extra[]",
+	"env.bosh.password", "env.bosh.mbus.cert.private_key", "env.bosh.blobstores[].options", "env of an operator's own",
+}
+
+var _ = Describe("a canary", func() {
+	BeforeEach(fresh)
+
+	It("flies: what is planted gets to where it belongs", func(ctx SpecContext) {
+		plain, registry, unused := modes[0], modes[1], modes[2]
+		succeed(ctx, cpi(plain, config(plain)), "create_vm", createVM(20, nil)...)
+		for _, place := range agentSecrets {
+			Expect(userData()).To(ContainSubstring(secret(place)), place)
+		}
+		assumed := w.proxy.Calls().Of("AssumeRole")
+		Expect(assumed).To(HaveLen(1))
+		Expect(assumed[0].Param("ExternalId")).To(Equal(secret("aws.external_id")))
+		Expect(assumed[0].HasSessionToken).To(BeTrue())
+
+		succeed(ctx, cpi(unused, config(unused)), "create_vm", createVM(21, nil)...)
+		Expect(userData()).To(ContainSubstring(secret("env.bosh.password")))
+		Expect(userData()).To(ContainSubstring(secret("registry.endpoint user") + ":" + secret("registry.endpoint password")))
+
+		vm := succeed(ctx, cpi(registry, config(registry)), "create_vm", createVM(22, nil)...).VM()
+		Expect(userData()).To(ContainSubstring(secret("registry.endpoint password")))
+		for _, place := range agentSecrets {
+			Expect(w.registry.Content()[vm]).To(ContainSubstring(secret(place)), place)
+		}
+	})
+
+	for _, m := range modes {
+		Describe(m.name, func() {
+			It("is not to be seen when every method succeeds", func(ctx SpecContext) {
+				c := cpi(m, config(m))
+				all := everyMethod()
+				succeeded := life(ctx, c)
+				for _, one := range all {
+					if one.method != "configure_networks" { // which always fails
+						Expect(succeeded).To(ContainElement(one.method))
+					}
+				}
+			})
+
+			for _, refused := range refusals {
+				It("is not to be seen when every method fails: "+refused.name, func(ctx SpecContext) {
+					w.proxy.Add(proxy.Rule{Do: refused.effect})
+					failEveryMethod(ctx, cpi(m, config(m)))
+				})
+			}
+
+			It("is not to be seen when AWS fails in all but AssumeRole", func(ctx SpecContext) {
+				for _, refused := range refusals {
+					w.proxy.ClearRules()
+					w.proxy.Add(proxy.Rule{When: func(c proxy.Call) bool { return c.Action != "AssumeRole" }, Do: refused.effect})
+					try := fail
+					if refused.vague {
+						try = attempt
+					}
+					tryEveryMethod(ctx, cpi(m, config(m)), try)
+				}
+			})
+
+			It("is not to be seen when nobody answers", func(ctx SpecContext) {
+				broken := config(m)
+				broken.Endpoint = "http://127.0.0.1:1"
+				failEveryMethod(ctx, cpi(m, broken))
+			})
+
+			It("is not to be seen when the arguments are wrong", func(ctx SpecContext) {
+				c := cpi(m, config(m))
+				for _, one := range everyMethod() {
+					// The env in every place where it does not belong.
+					fail(ctx, c, one.method, append(slices.Clone(one.arguments), env(), env())...)
+					for i, right := range one.arguments {
+						wrong := slices.Clone(one.arguments)
+						wrong[i] = misplaced(right)
+						fail(ctx, c, one.method, wrong...)
+					}
+				}
+			})
+
+			It("is not to be seen when a VM is undone", func(ctx SpecContext) {
+				c := cpi(m, config(m))
+				unknownGroup := map[string]any{"lb_target_groups": []string{w.account.TargetGroup.ARN + "0"}}
+				Expect(fail(ctx, c, "create_vm", createVM(20, unknownGroup)...).Stderr).To(ContainSubstring("undone: instance"))
+				w.proxy.Add(proxy.Rule{Action: "TerminateInstances", Do: proxy.Fail(500, "InternalError", "An internal error has occurred")})
+				failed := fail(ctx, c, "create_vm", createVM(21, unknownGroup)...)
+				Expect(failed.Response.Error.Message).To(ContainSubstring("could not be undone"))
+			})
+
+			It("is not to be seen when the VM dies", func(ctx SpecContext) {
+				w.proxy.Add(proxy.Rule{Action: "DescribeInstances", Times: 1, Do: proxy.ShowInstance("terminated", "Server.InternalError", "Internal error on launch")})
+				fail(ctx, cpi(m, config(m)), "create_vm", createVM(20, nil)...)
+			})
+
+			It("is not to be seen when the launch is refused", func(ctx SpecContext) {
+				for _, code := range []string{"InvalidParameterValue", "InvalidUserData.Malformed", "UnauthorizedOperation", "SignatureDoesNotMatch"} {
+					w.proxy.ClearRules()
+					w.proxy.Add(proxy.Rule{Action: "RunInstances", Do: proxy.Fail(400, code, "refused")})
+					fail(ctx, cpi(m, config(m)), "create_vm", createVM(20, nil)...)
+				}
+			})
+
+			It("is not to be seen when the call is interrupted", func(ctx SpecContext) {
+				c := cpi(m, config(m))
+				launched := make(chan struct{})
+				w.proxy.SetDelays(proxy.Delays{InstanceRunning: time.Minute})
+				w.proxy.Add(proxy.Rule{Action: "DescribeInstances", Times: 1, Do: proxy.After(func(proxy.Call) { close(launched) })})
+				request, err := c.Request("create_vm", createVM(20, nil)...)
+				Expect(err).NotTo(HaveOccurred())
+				running, err := c.Start(ctx, request)
+				Expect(err).NotTo(HaveOccurred())
+				Eventually(ctx, launched).Should(BeClosed())
+				Expect(running.Signal(syscall.SIGTERM)).To(Succeed())
+				outcome := running.Wait()
+				expectNoLeak("create_vm", outcome)
+				Expect(outcome.Response.Error.Message).To(ContainSubstring("SIGTERM"))
+			})
+
+			It("is not to be seen when the user data is too large", func(ctx SpecContext) {
+				arguments := createVM(20, nil)
+				large := env()
+				large["large"] = strings.Repeat(secret("env of an operator's own"), 1000)
+				arguments[5] = large
+				outcome := attempt(ctx, cpi(m, config(m)), "create_vm", arguments...)
+				if m.api > 1 { // else it goes to the registry, which takes it
+					Expect(outcome.Response.Error.Message).To(ContainSubstring("16384"))
+				}
+			})
+		})
+	}
+})
+
+// refusal is a way in which AWS, or what stands before it, fails.
+type refusal struct {
+	name   string
+	effect proxy.Effect
+	vague  bool // a method may take it for a success
+}
+
+var refusals = []refusal{
+	{name: "AWS refuses", effect: proxy.Fail(400, "UnauthorizedOperation", "You are not authorized to perform this operation.")},
+	{name: "AWS fails", effect: proxy.Fail(500, "InternalError", "An internal error has occurred")},
+	{name: "the signature does not match", effect: proxy.Fail(403, "SignatureDoesNotMatch", "The request signature we calculated does not match the signature you provided.")},
+	{name: "a proxy's page", effect: proxy.HTML(502)},
+	{name: "a login page", effect: proxy.HTML(200)},
+	{name: "garbage", effect: proxy.Reply(200, "text/xml", "\x00\x01 no XML")},
+	{name: "XML that breaks off", effect: proxy.Reply(200, "text/xml", "<Response><a"), vague: true},
+	{name: "JSON", effect: proxy.Reply(500, "application/json", `{"message":"Internal Server Error"}`)},
+	{name: "dropped connections", effect: proxy.DropRequest()},
+	{name: "an empty answer", effect: proxy.Reply(200, "text/xml", ""), vague: true},
+	{name: "a redirect elsewhere", effect: proxy.Reply(302, "text/html", "moved")},
+}
+
+// failEveryMethod calls every method while AWS is broken. Those that do not ask
+// it are given arguments that they cannot take.
+func failEveryMethod(ctx context.Context, c driver.CPI) { tryEveryMethod(ctx, c, fail) }
+
+func tryEveryMethod(ctx context.Context, c driver.CPI, try func(context.Context, driver.CPI, string, ...any) driver.Outcome) {
+	GinkgoHelper()
+	for _, one := range everyMethod() {
+		if slices.Contains(offline, one.method) {
+			one.arguments = append(one.arguments, env())
+		}
+		try(ctx, c, one.method, one.arguments...)
+	}
+}
+
+// misplaced is the env, in a form that does not fit where something else
+// belongs.
+func misplaced(right any) any {
+	switch right.(type) {
+	case string, int, []any, []string:
+		return env()
+	default:
+		return []any{env()}
+	}
+}
+
+// life calls every method with success, but for configure_networks, and tells
+// which ones it called.
+func life(ctx context.Context, c driver.CPI) []string {
+	GinkgoHelper()
+	var called []string
+	do := func(method string, arguments ...any) driver.Outcome {
+		GinkgoHelper()
+		called = append(called, method)
+		return succeed(ctx, c, method, arguments...)
+	}
+	none := map[string]any{}
+	do("info")
+	do("ping")
+	do("current_vm_id")
+	do("calculate_vm_cloud_properties", map[string]any{"cpu": 1, "ram": 1024, "ephemeral_disk_size": 1024})
+	stemcell := do("create_stemcell", "/image", map[string]any{"ami": map[string]any{w.account.Region: w.account.Image}}).Text()
+	vm := do("create_vm", createVM(20, map[string]any{"lb_target_groups": []string{w.account.TargetGroup.Name}, "elbs": []string{w.account.LoadBalancer}})...).VM()
+	do("has_vm", vm)
+	do("set_vm_metadata", vm, map[string]any{"job": "a", "index": 0})
+	disk := do("create_disk", 1024, none, vm).Text()
+	do("has_disk", disk)
+	do("set_disk_metadata", disk, map[string]any{"a": "b"})
+	do("attach_disk", vm, disk)
+	do("get_disks", vm)
+	snapshot := do("snapshot_disk", disk, map[string]any{"deployment": "cf"}).Text()
+	do("delete_snapshot", snapshot)
+	do("detach_disk", vm, disk)
+	do("resize_disk", disk, 2048)
+	do("update_disk", disk, 3072, map[string]any{"type": "gp3", "iops": 4000})
+	do("delete_disk", disk)
+	do("reboot_vm", vm)
+	do("delete_vm", vm)
+	do("delete_stemcell", stemcell)
+	var network []any
+	Expect(do("create_network", map[string]any{"range": "10.0.64.0/24", "cloud_properties": map[string]any{
+		"vpc": w.account.VPC, "availability_zone": w.account.Subnets[0].Zone}}).Decode(&network)).To(Succeed())
+	do("delete_network", network[0])
+	return called
+}
+
+var _ = Describe("the canaries of a registry", func() {
+	BeforeEach(fresh)
+	m := modes[1]
+
+	// failRegistry makes the calls that need the registry, which is broken.
+	failRegistry := func(ctx context.Context, c driver.CPI, vm, disk string) {
+		GinkgoHelper()
+		fail(ctx, c, "create_vm", createVM(30, nil)...)
+		fail(ctx, c, "attach_disk", vm, disk)
+		attempt(ctx, c, "detach_disk", vm, disk)
+		fail(ctx, c, "delete_vm", someVM)
+	}
+	furnished := func(ctx context.Context) (vm, disk string) {
+		GinkgoHelper()
+		working := cpi(m, config(m))
+		vm = succeed(ctx, working, "create_vm", createVM(20, nil)...).VM()
+		disk = succeed(ctx, working, "create_disk", 1024, map[string]any{}, vm).Text()
+		return vm, disk
+	}
+
+	for _, status := range []int{400, 401, 403, 302, 500, 503} {
+		It("are not to be seen when it answers "+http.StatusText(status), func(ctx SpecContext) {
+			vm, disk := furnished(ctx)
+			w.registry.FailWith(func(fakeregistry.Request) int { return status })
+			failRegistry(ctx, cpi(m, config(m)), vm, disk)
+		})
+	}
+
+	It("are not to be seen when it cannot be reached", func(ctx SpecContext) {
+		vm, disk := furnished(ctx)
+		for _, host := range []string{"127.0.0.1:1", "registry.invalid", "127.0.0.1:99999"} {
+			broken := config(m)
+			broken.Registry.Endpoint = withUser("http://"+host, secret("registry.endpoint user"), secret("registry.endpoint password"))
+			failRegistry(ctx, cpi(m, broken), vm, disk)
+		}
+	})
+
+	It("are not to be seen when its endpoint is no URL", func(ctx SpecContext) {
+		for _, endpoint := range []string{
+			secret("registry.endpoint password"), "user:" + secret("registry.endpoint password") + "@host:25777",
+			"http://user:" + secret("registry.endpoint password") + "@[::1", "http://user:" + secret("registry.endpoint password") + "@host:port",
+			"http://user:" + secret("registry.endpoint password") + "%zz@host", "ftp://user:" + secret("registry.endpoint password") + "@host",
+			"http://user:" + secret("registry.endpoint password") + " @host\x7f",
+		} {
+			broken := config(m)
+			broken.Registry.Endpoint = endpoint
+			for _, one := range everyMethod() {
+				outcome := cpi(m, broken).Call(ctx, one.method, one.arguments...)
+				expectNoLeak(one.method, outcome)
+				if !slices.Contains(offline, one.method) {
+					Expect(outcome.ErrorType()).To(Equal("Bosh::Clouds::CpiError"))
+				}
+			}
+		}
+	})
+
+	It("are not to be seen when its credentials are in the endpoint alone", func(ctx SpecContext) {
+		inEndpoint, err := fakeregistry.Start(secret("registry.endpoint user"), secret("registry.endpoint password"))
+		Expect(err).NotTo(HaveOccurred())
+		DeferCleanup(inEndpoint.Close)
+		alone := config(m)
+		alone.Registry = &driver.Registry{Endpoint: withUser(inEndpoint.URL, inEndpoint.User, inEndpoint.Password)}
+		life(ctx, cpi(m, alone))
+		vm, disk := furnished(ctx)
+		inEndpoint.FailWith(func(fakeregistry.Request) int { return http.StatusUnauthorized })
+		failRegistry(ctx, cpi(m, alone), vm, disk)
+	})
+
+	It("are not to be seen when its settings are broken", func(ctx SpecContext) {
+		vm, disk := furnished(ctx)
+		broken := http.NewServeMux()
+		content := ""
+		broken.HandleFunc("/", func(answer http.ResponseWriter, _ *http.Request) { _, _ = answer.Write([]byte(content)) })
+		server := httptest.NewServer(broken)
+		DeferCleanup(server.Close)
+		c := config(m)
+		c.Registry.Endpoint = withUser(server.URL, secret("registry.endpoint user"), secret("registry.endpoint password"))
+		settings := func(text string) string {
+			envelope, err := json.Marshal(map[string]string{"settings": text})
+			Expect(err).NotTo(HaveOccurred())
+			return string(envelope)
+		}
+		for _, content = range []string{
+			secret("env.bosh.password"), `{"settings":` + secret("a key that YAML made a number") + `}`, `{"settings":["` + secret("env.bosh.password") + `"]}`,
+			settings(`{"env":"` + secret("env.bosh.password")), settings(`{"disks":"` + secret("agent.mbus") + `"}`),
+			settings(`{"disks":{"persistent":` + secret("a key that YAML made a fraction") + `}}`),
+		} {
+			fail(ctx, cpi(m, c), "attach_disk", vm, disk)
+			attempt(ctx, cpi(m, c), "detach_disk", vm, disk)
+		}
+	})
+})
+
+var _ = Describe("the canaries of credentials", func() {
+	BeforeEach(fresh)
+	m := modes[0]
+
+	It("are not to be seen when a CPI config brings another account's", func(ctx SpecContext) {
+		c := cpi(m, config(m))
+		c.Context = map[string]any{
+			"access_key_id": "AKIAANOTHERACCOUNT00", "secret_access_key": secret("context.secret_access_key"),
+			"session_token": secret("context.session_token"), "external_id": secret("context.external_id"),
+			"role_arn": "arn:aws:iam::" + emulator.Owner + ":role/other",
+		}
+		life(ctx, c)
+		Expect(w.proxy.Calls().Of("AssumeRole")[0].Param("ExternalId")).To(Equal(secret("context.external_id")))
+		Expect(w.proxy.Calls().Of("AssumeRole")[0].AccessKey).To(Equal("AKIAANOTHERACCOUNT00"))
+		for _, refused := range refusals {
+			w.proxy.ClearRules()
+			w.proxy.Add(proxy.Rule{Do: refused.effect})
+			failEveryMethod(ctx, c)
+		}
+	})
+
+	It("are not to be seen when a CPI config is broken", func(ctx SpecContext) {
+		for key, value := range map[string]any{
+			"secret_access_key": []any{secret("context.secret_access_key")}, "session_token": map[string]any{"token": secret("context.session_token")},
+			"external_id": json.Number(secret("a key that YAML made a number")), "access_key_id": json.Number(secret("a key that YAML made a fraction")),
+			"max_retries": secret("context.secret_access_key"), "encrypted": secret("context.secret_access_key"),
+			"metadata_options": secret("context.secret_access_key"), "default_security_groups": secret("context.secret_access_key"),
+			"ec2_endpoint": "https://user:" + secret("context.secret_access_key") + "@host", "credentials_source": "env_or_profile",
+		} {
+			c := cpi(m, config(m))
+			c.Context = map[string]any{"secret_access_key": secret("context.secret_access_key"), key: value}
+			fail(ctx, c, "has_vm", someVM)
+			fail(ctx, c, "create_vm", createVM(20, nil)...)
+		}
+	})
+
+	It("are not to be seen when they come from the environment", func(ctx SpecContext) {
+		chain := config(m)
+		chain.AWS["credentials_source"] = "env_or_profile"
+		for _, key := range []string{"access_key_id", "secret_access_key", "session_token"} {
+			chain.AWS[key] = nil
+		}
+		c := cpi(m, chain)
+		c.Env = append(c.Env, "AWS_ACCESS_KEY_ID=AKIAENVIRONMENT00000",
+			"AWS_SECRET_ACCESS_KEY="+secret("environment AWS_SECRET_..."), "AWS_SESSION_TOKEN="+secret("environment AWS_SESSION_TOKEN"))
+		life(ctx, c)
+		Expect(w.proxy.Calls()[0].AccessKey).To(Equal("AKIAENVIRONMENT00000"))
+		Expect(w.proxy.Calls()[0].HasSessionToken).To(BeTrue())
+		for _, refused := range refusals {
+			w.proxy.ClearRules()
+			w.proxy.Add(proxy.Rule{Do: refused.effect})
+			failEveryMethod(ctx, c)
+		}
+	})
+
+	It("are not to be seen when there is no instance metadata", func(ctx SpecContext) {
+		none := httptest.NewServer(http.NotFoundHandler())
+		DeferCleanup(none.Close)
+		c := cpi(m, config(m))
+		c.Env = []string{"BOSH_LOG_LEVEL=debug", "AWS_EC2_METADATA_SERVICE_ENDPOINT=" + none.URL}
+		fail(ctx, c, "current_vm_id")
+	})
+
+	It("are not to be seen when a role gives them", func(ctx SpecContext) {
+		c := cpi(m, config(m))
+		given := func() []string {
+			root, err := query.Parse(w.proxy.Calls().Of("AssumeRole")[0].Answer)
+			Expect(err).NotTo(HaveOccurred())
+			credentials := "AssumeRoleResult/Credentials/"
+			return []string{root.Value(credentials + "SecretAccessKey"), root.Value(credentials + "SessionToken")}
+		}
+		for _, effect := range append([]proxy.Effect{{}}, proxy.HTML(500), proxy.Fail(403, "SignatureDoesNotMatch", "It does not match.")) {
+			w.proxy.Reset()
+			w.proxy.Add(proxy.Rule{Action: "RunInstances", Do: effect})
+			outcome := c.Call(ctx, "create_vm", createVM(20, nil)...)
+			expectNoLeak("create_vm", outcome)
+			for _, secret := range given() {
+				Expect(secret).NotTo(BeEmpty())
+				Expect(string(outcome.Stdout) + string(outcome.Stderr)).NotTo(ContainSubstring(secret))
+			}
+		}
+	})
+
+	It("are not to be seen when a proxy refuses or is not there", func(ctx SpecContext) {
+		refusing := httptest.NewServer(http.HandlerFunc(func(answer http.ResponseWriter, _ *http.Request) {
+			answer.WriteHeader(http.StatusProxyAuthRequired)
+		}))
+		DeferCleanup(refusing.Close)
+		for _, address := range []string{refusing.URL, "http://127.0.0.1:1", "http://127.0.0.1:99999"} {
+			behind := withUser(address, "user", secret("environment HTTP_PROXY"))
+			for _, scheme := range []string{"http", "https"} {
+				away := config(modes[1])
+				away.Endpoint = scheme + "://aws.invalid"
+				away.Registry.Endpoint = withUser(scheme+"://registry.invalid", secret("registry.endpoint user"), secret("registry.endpoint password"))
+				c := cpi(modes[1], away)
+				c.Env = append(c.Env, "HTTP_PROXY="+behind, "HTTPS_PROXY="+behind)
+				fail(ctx, c, "has_vm", someVM)
+				fail(ctx, c, "create_vm", createVM(20, nil)...)
+			}
+		}
+	})
+})
+
+var _ = Describe("the canaries of a broken configuration", func() {
+	BeforeEach(fresh)
+
+	number := json.Number(secret("a key that YAML made a number"))
+	fraction := json.Number(secret("a key that YAML made a fraction"))
+	for _, value := range []any{number, fraction, true, []any{secret("agent.blobstore.options.secret"), number}, map[string]any{"key": fraction}} {
+		It("are not to be seen when credentials are of the wrong type", func(ctx SpecContext) {
+			m := modes[1]
+			for _, key := range []string{"secret_access_key", "session_token", "external_id", "access_key_id"} {
+				c := config(m)
+				c.AWS[key] = value
+				for _, one := range everyMethod() {
+					expectNoLeak(one.method, cpi(m, c).Call(ctx, one.method, one.arguments...))
+				}
+				Expect(fail(ctx, cpi(m, c), "has_disk", someDisk).Response.Error.Message).To(ContainSubstring("aws." + key))
+			}
+		})
+	}
+
+	It("are not to be seen when a section is of the wrong type", func(ctx SpecContext) {
+		quoted := func(place string) string { return `"` + secret(place) + `"` }
+		for _, content := range []string{
+			`{"cloud":` + quoted("aws.secret_access_key") + `}`,
+			`{"cloud":{"properties":[` + quoted("aws.secret_access_key") + `]}}`,
+			`{"cloud":{"properties":{"aws":[` + quoted("aws.secret_access_key") + `]}}}`,
+			`{"cloud":{"properties":{"aws":` + quoted("aws.secret_access_key") + `}}}`,
+			`{"cloud":{"properties":{"aws":` + string(number) + `}}}`,
+			`{"cloud":{"properties":{"agent":[` + quoted("agent.extra[]") + `]}}}`,
+			`{"cloud":{"properties":{"agent":` + quoted("agent.mbus") + `}}}`,
+			`{"cloud":{"properties":{"registry":` + quoted("registry.password") + `}}}`,
+			`{"cloud":{"properties":{"registry":{"endpoint":[` + quoted("registry.endpoint password") + `]}}}}`,
+			`{"cloud":{"properties":{"registry":{"endpoint":"http://127.0.0.1:1","user":"u","password":` + string(number) + `}}}}`,
+			`{"cloud":{"properties":{"registry":{"endpoint":"http://127.0.0.1:1","user":` + string(fraction) + `}}}}`,
+			`{"cloud":{"properties":{"debug":{"cpi":{"log_level":` + quoted("aws.secret_access_key") + `}}}}}`,
+			`{"cloud":{"properties":{"debug":{"cpi":{"time_scale":` + quoted("aws.secret_access_key") + `}}}}}`,
+			`{"cloud":{"properties":{"aws":{"secret_access_key":` + quoted("aws.secret_access_key"),
+			`{"cloud":{"properties":{"aws":{"secret_access_key":` + secret("aws.secret_access_key") + `}}}}`,
+			secret("aws.secret_access_key"), quoted("aws.secret_access_key"), "secret_access_key: " + secret("aws.secret_access_key") + "\n",
+		} {
+			c := cpi(modes[0], config(modes[0]))
+			c.ConfigPath = writeFile(content)
+			for _, method := range []string{"info", "has_vm", "create_vm", "attach_disk"} {
+				var arguments []any
+				for _, one := range everyMethod() {
+					if one.method == method {
+						arguments = one.arguments
+					}
+				}
+				fail(ctx, c, method, arguments...)
+			}
+		}
+	})
+
+	It("are not to be seen when env or agent section hold what an agent could not read", func(ctx SpecContext) {
+		password, key := secret("env.bosh.password"), secret("env.bosh.mbus.cert.private_key")
+		for _, m := range modes {
+			c := cpi(m, config(m))
+			for _, wrong := range []any{
+				password, number, fraction, true, []any{password}, []any{[]any{number}},
+				map[string]any{"bosh": password}, map[string]any{"bosh": []any{password}}, map[string]any{"bosh": number},
+				map[string]any{"bosh": map[string]any{"tags": password}}, map[string]any{"bosh": map[string]any{"tags": []any{key}}},
+				map[string]any{"bosh": map[string]any{"tags": fraction, "mbus": key}},
+			} {
+				arguments := createVM(20, nil)
+				arguments[5] = wrong
+				fail(ctx, c, "create_vm", arguments...)
+			}
+		}
+	})
+})
+
+var _ = Describe("the canaries of a request that is none", func() {
+	BeforeEach(fresh)
+
+	It("are not to be seen", func(ctx SpecContext) {
+		for _, m := range modes {
+			c := cpi(m, config(m))
+			whole, err := c.Request("create_vm", createVM(20, nil)...)
+			Expect(err).NotTo(HaveOccurred())
+			text := string(whole)
+			at := strings.Index(text, secret("env.bosh.password"))
+			Expect(at).To(BeNumerically(">", 0))
+			for _, request := range []string{
+				text[:at+5], text[:at+30], text[:len(text)-1], text + text, "[" + text + "]", text + "," + secret("env.bosh.password"),
+				strings.Replace(text, `"`+secret("env.bosh.password"), secret("env.bosh.password"), 1),
+				strings.Replace(text, secret("env.bosh.password"), secret("env.bosh.password")+"\n", 1),
+				strings.Replace(text, secret("env.bosh.password"), `\x`+secret("env.bosh.password"), 1),
+				strings.Replace(text, `"arguments":`, `"arguments":"`+secret("env.bosh.password")+`","unused":`, 1),
+				strings.Replace(text, `"context":{`, `"context":{"vm":"`+secret("env.bosh.password")+`","was":{`, 1) + "}",
+				strings.Replace(text, `"context":{`, `"context":{"secret_access_key":"`+secret("context.secret_access_key")+`" `, 1),
+				secret("env.bosh.password"), `"` + secret("env.bosh.password") + `"`, secret("a key that YAML made a number"),
+			} {
+				outcome := c.Send(ctx, []byte(request))
+				expectNoLeak("a broken request", outcome)
+				Expect(outcome.ErrorType()).To(Equal("InvalidCall"), request)
+			}
+		}
+	})
+})
