@@ -7,7 +7,7 @@ BUILD   := CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VE
 MOTO    := 5.2.1
 TIMEOUT := 20m
 
-.PHONY: build demo test lint unit integration fuzz bench emulator generate clean
+.PHONY: build demo test lint unit integration fuzz bench bench-stemcell emulator generate clean
 
 # A static, trimmed, reproducible binary.
 build:
@@ -38,6 +38,10 @@ fuzz:
 # Whole-process figures and call counts.
 bench: build emulator
 	@go run ./integration/bench -cpi bin/aws_cpi
+
+# The pace of a heavy stemcell's upload beside that of its slowest stage alone.
+bench-stemcell: build emulator
+	@go run ./integration/benchstemcell -cpi bin/aws_cpi
 
 # moto_server, the AWS emulator: from PATH, else into a virtual environment here.
 emulator:
