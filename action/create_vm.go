@@ -2,6 +2,7 @@ package action
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"bosh-aws-cpi/aws"
@@ -84,16 +85,10 @@ func creationFailed(method string, err error) error {
 	if !isTyped {
 		return mapped
 	}
-	failed := *typed
-	failed.Type = cpi.VMCreationFailed
-	failed.OKToRetry = aws.IsPassing(err)
-	switch {
-	case typed.Type == cpi.VMNotFound: // the new VM never came to light
-		failed.OKToRetry = true
-		return &failed
-	case typed.Type == cpi.CloudError && (aws.Code(err) != "" || aws.IsPassing(err)):
-		return &failed
-	default:
+	if asked := (*aws.Error)(nil); typed.Type != cpi.CloudError || !errors.As(err, &asked) {
 		return mapped
 	}
+	failed := *typed
+	failed.Type = cpi.VMCreationFailed
+	return &failed
 }

@@ -26,7 +26,7 @@ func answered(method string, err error) error {
 			kind = known.kind
 		}
 	}
-	return &cpi.Error{Type: kind, Message: fmt.Sprintf("%s: %s%s", method, err, remedy(failed)), Cause: err}
+	return &cpi.Error{Type: kind, Message: fmt.Sprintf("%s: %s%s", method, err, remedy(failed)), OKToRetry: kind == cpi.CloudError && aws.IsPassing(err), Cause: err}
 }
 
 // notFoundTypes says which of the Director's types names a missing resource.

@@ -78,7 +78,6 @@ var _ = Describe("An error of AWS", func() {
 			Entry("a missing permission", of("UnauthorizedOperation"), cpi.VMCreationFailed, false),
 			Entry("AWS failed inside", of("InternalError"), cpi.VMCreationFailed, true),
 			Entry("the account's key cannot be used", of("Client.InternalError"), cpi.VMCreationFailed, false),
-			Entry("the new instance never came to light", of("InvalidInstanceID.NotFound"), cpi.VMCreationFailed, true),
 			Entry("an unknown subnet", of("InvalidSubnetID.NotFound"), cpi.NetworkNotFound, false),
 			Entry("an unknown disk", of("InvalidVolume.NotFound"), cpi.DiskNotFound, false),
 			Entry("no room for a disk", of("VolumeLimitExceeded"), cpi.NoDiskSpace, false),

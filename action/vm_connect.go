@@ -43,7 +43,7 @@ func (s *session) takeOver(ctx context.Context, plan *vmPlan, instance aws.Insta
 	if vip := plan.networks.vip; vip != nil {
 		nic := instance.Interfaces[plan.indexOf(vip.group)].ID
 		before := plan.address
-		err := s.aws.AssociateAddress(ctx, before, nic, "")
+		err := s.aws.OnNewInterface(ctx, func() error { return s.aws.AssociateAddress(ctx, before, nic, "") })
 		err = made.addUnlessRefused(err, "elastic IP "+before.IP, func(ctx context.Context) error {
 			if before.InterfaceID == "" {
 				return nil // it comes free with the instance
@@ -64,7 +64,7 @@ func (s *session) takeOver(ctx context.Context, plan *vmPlan, instance aws.Insta
 
 func (s *session) takeRoute(ctx context.Context, route, before aws.Route, made *undo) error {
 	if before.Table == "" {
-		err := s.aws.CreateRoute(ctx, route)
+		err := s.aws.OnNewInterface(ctx, func() error { return s.aws.CreateRoute(ctx, route) })
 		if aws.HasCode(err, "RouteAlreadyExists") { // another call was faster
 			now, err := s.aws.Routes(ctx, []aws.Route{route})
 			if err != nil {
@@ -78,7 +78,7 @@ func (s *session) takeRoute(ctx context.Context, route, before aws.Route, made *
 }
 
 func (s *session) replaceRoute(ctx context.Context, route, before aws.Route, made *undo) error {
-	err := s.aws.ReplaceRoute(ctx, route)
+	err := s.aws.OnNewInterface(ctx, func() error { return s.aws.ReplaceRoute(ctx, route) })
 	return made.addUnlessRefused(err, route.Label(), func(ctx context.Context) error { return s.aws.ReplaceRoute(ctx, before) })
 }
 

@@ -69,6 +69,10 @@ func failure(err error, resource string) error {
 		failed.Code = codeOf(api)
 		failed.Message = api.ErrorMessage()
 	}
+	var send *smithyhttp.RequestSendError
+	if errors.As(err, &send) {
+		failed.Message = "no answer: " + send.Err.Error()
+	}
 	var unexpected *unexpectedAnswer
 	if errors.As(err, &unexpected) {
 		failed.Code, failed.Message = "", unexpected.Error()
@@ -150,6 +154,15 @@ func IsNotFound(err error) bool {
 	code := Code(err)
 	return strings.HasSuffix(code, ".NotFound") || strings.HasSuffix(code, ".Malformed") ||
 		strings.HasSuffix(code, "NotFoundException") || code == "TargetGroupNotFound" || code == "LoadBalancerNotFound"
+}
+
+// deleted is the outcome of a call that deletes: when an earlier attempt may
+// have been carried out, what AWS no longer knows is deleted.
+func deleted(err error) error {
+	if IsNotFound(err) && IsMaybe(err) {
+		return nil
+	}
+	return err
 }
 
 // IsMaybe says that the failed call may have been carried out.

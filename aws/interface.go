@@ -237,3 +237,9 @@ func (c *Client) WaitAddressFree(ctx context.Context, subnet, address string) er
 		return err == nil && !held, err
 	})
 }
+
+// OnNewInterface makes a call that leads something to a network interface of an
+// instance that this CPI call launched. Not every part of EC2 knows it at once.
+func (c *Client) OnNewInterface(ctx context.Context, call func() error) error {
+	return c.visible(ctx, "InvalidNetworkInterfaceID.NotFound", call)
+}

@@ -63,7 +63,7 @@ func (c *Client) CreateSnapshot(ctx context.Context, volume, description string,
 func (c *Client) DeleteSnapshot(ctx context.Context, id string) error {
 	_, err := c.ec2.DeleteSnapshot(ctx, &ec2.DeleteSnapshotInput{SnapshotId: sdk.String(id)})
 	if err != nil {
-		return failure(err, "snapshot "+id)
+		return deleted(failure(err, "snapshot "+id))
 	}
 	return nil
 }

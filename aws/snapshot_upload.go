@@ -165,20 +165,28 @@ func (u *Upload) put(ctx context.Context, index int32, number int, data []byte) 
 	u.mutex.Lock()
 	u.digests[number] = sum
 	u.mutex.Unlock()
-	_, err := u.client.ebs().PutSnapshotBlock(ctx, &ebs.PutSnapshotBlockInput{
-		SnapshotId:        sdk.String(u.snapshot),
-		BlockIndex:        sdk.Int32(index),
-		BlockData:         bytes.NewReader(data), // can be read again for a retry
-		DataLength:        sdk.Int32(blockSize),
-		Checksum:          sdk.String(base64.StdEncoding.EncodeToString(sum[:])),
-		ChecksumAlgorithm: ebstypes.ChecksumAlgorithmChecksumAlgorithmSha256,
+	err := u.client.visible(ctx, unknownToEBS, func() error {
+		_, err := u.client.ebs().PutSnapshotBlock(ctx, &ebs.PutSnapshotBlockInput{
+			SnapshotId:        sdk.String(u.snapshot),
+			BlockIndex:        sdk.Int32(index),
+			BlockData:         bytes.NewReader(data), // can be read again for a retry
+			DataLength:        sdk.Int32(blockSize),
+			Checksum:          sdk.String(base64.StdEncoding.EncodeToString(sum[:])),
+			ChecksumAlgorithm: ebstypes.ChecksumAlgorithmChecksumAlgorithmSha256,
+		})
+		if err != nil {
+			return failure(err, fmt.Sprintf("block %d of snapshot %s", index, u.snapshot))
+		}
+		return nil
 	})
-	if err != nil {
-		return failure(err, fmt.Sprintf("block %d of snapshot %s", index, u.snapshot))
+	if err == nil {
+		u.progress.sent()
 	}
-	u.progress.sent()
-	return nil
+	return err
 }
+
+// unknownToEBS is EBS direct's code for a snapshot that it does not know.
+const unknownToEBS = "ResourceNotFoundException"
 
 // Complete says that all blocks are written (1 CompleteSnapshot, of EBS
 // direct) and waits until the snapshot can be used (1 DescribeSnapshots for each
@@ -189,20 +197,24 @@ func (u *Upload) Complete(ctx context.Context) error {
 	for _, sum := range u.digests {
 		all.Write(sum[:])
 	}
-	_, err := u.client.ebs().CompleteSnapshot(ctx, &ebs.CompleteSnapshotInput{
+	input := &ebs.CompleteSnapshotInput{
 		SnapshotId:                sdk.String(u.snapshot),
 		ChangedBlocksCount:        sdk.Int32(int32(len(u.digests))),
 		Checksum:                  sdk.String(base64.StdEncoding.EncodeToString(all.Sum(nil))),
 		ChecksumAlgorithm:         ebstypes.ChecksumAlgorithmChecksumAlgorithmSha256,
 		ChecksumAggregationMethod: ebstypes.ChecksumAggregationMethodChecksumAggregationLinear,
-	})
-	if err != nil {
-		failed := failure(err, "snapshot "+u.snapshot)
-		// After a lost answer EBS says that the snapshot is not pending any more: the
-		// call was carried out.
-		if !IsMaybe(failed) || !HasCode(failed, "ValidationException") {
-			return failed
+	}
+	err := u.client.visible(ctx, unknownToEBS, func() error {
+		_, err := u.client.ebs().CompleteSnapshot(ctx, input)
+		if err != nil {
+			return failure(err, "snapshot "+u.snapshot)
 		}
+		return nil
+	})
+	// After a lost answer EBS says that the snapshot is not pending any more: the
+	// call was carried out.
+	if err != nil && !(IsMaybe(err) && HasCode(err, "ValidationException")) {
+		return err
 	}
 	return u.client.waitSnapshot(ctx, u.snapshot)
 }

@@ -2,7 +2,9 @@ package aws
 
 import (
 	"context"
+	"fmt"
 	"net/netip"
+	"strings"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
@@ -114,7 +116,15 @@ func (c *Client) WaitSubnet(ctx context.Context, id string) error {
 			subnets, err = c.Subnets(ctx, id)
 			return err
 		})
-		return err == nil && subnets[0].state == types.SubnetStateAvailable, err
+		if err != nil {
+			return false, err
+		}
+		state := subnets[0].state
+		if strings.HasPrefix(string(state), "failed") {
+			return false, &Error{Action: "CreateSubnet", Resource: "subnet " + id, Code: "SubnetState",
+				Message: fmt.Sprintf("the subnet is in state %q instead of available", state)}
+		}
+		return state == types.SubnetStateAvailable, nil
 	})
 }
 
@@ -128,7 +138,7 @@ func (c *Client) AssociateRouteTable(ctx context.Context, table, subnet string) 
 		}
 		return true, nil
 	}
-	_, err := once(ctx, c, associate, func(ctx context.Context) (bool, bool, error) {
+	find := func(ctx context.Context) (bool, bool, error) {
 		out, err := c.ec2.DescribeRouteTables(ctx, &ec2.DescribeRouteTablesInput{
 			RouteTableIds: []string{table}, Filters: []types.Filter{filter("association.subnet-id", subnet)},
 		})
@@ -136,15 +146,18 @@ func (c *Client) AssociateRouteTable(ctx context.Context, table, subnet string) 
 			return false, false, failure(err, "")
 		}
 		return true, len(out.RouteTables) > 0, nil
+	}
+	return c.visible(ctx, "InvalidSubnetID.NotFound", func() error {
+		_, err := once(ctx, c, associate, find)
+		return err
 	})
-	return err
 }
 
 // DeleteSubnet deletes a subnet (1 DeleteSubnet).
 func (c *Client) DeleteSubnet(ctx context.Context, id string) error {
 	_, err := c.ec2.DeleteSubnet(ctx, &ec2.DeleteSubnetInput{SubnetId: sdk.String(id)})
 	if err != nil {
-		return failure(err, "subnet "+id)
+		return deleted(failure(err, "subnet "+id))
 	}
 	return nil
 }

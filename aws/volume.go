@@ -188,7 +188,7 @@ func (c *Client) WaitVolumeFree(ctx context.Context, id string) error {
 func (c *Client) DeleteVolume(ctx context.Context, id string) error {
 	_, err := c.ec2.DeleteVolume(ctx, &ec2.DeleteVolumeInput{VolumeId: sdk.String(id)})
 	if err != nil {
-		return failure(err, "volume "+id)
+		return deleted(failure(err, "volume "+id))
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package aws
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -80,17 +81,33 @@ func (c *Client) graced(ctx context.Context, call func() error) error {
 
 // visible makes a call about a resource that this CPI call made moments ago:
 // while AWS answers that it does not know it (with the given code), the call is
-// made again, for limitVisible.
+// made again, for limitVisible. What is not known by then is an *Error for which
+// IsPassing holds and IsNotFound does not: it is nothing that the caller named.
 func (c *Client) visible(ctx context.Context, code string, call func() error) error {
 	deadline := time.Now().Add(c.timing.scaled(limitVisible))
 	for {
 		err := call()
-		if !HasCode(err, code) || time.Now().After(deadline) {
+		if !HasCode(err, code) {
 			return err
+		}
+		if time.Now().After(deadline) {
+			return neverSeen(err)
 		}
 		c.infof("what was just made is not visible yet (%s)", code)
 		if sleepErr := c.sleep(ctx, c.timing.scaled(jitter(time.Second))); sleepErr != nil {
 			return err
 		}
 	}
+}
+
+// neverSeen is the error of a resource that AWS said it had made and did not
+// know a minute later.
+func neverSeen(err error) error {
+	unseen := &Error{Message: err.Error()}
+	if failed := (*Error)(nil); errors.As(err, &failed) {
+		*unseen = *failed
+		unseen.Message = fmt.Sprintf("AWS made it and does not know it yet, after %s: %s: %s", limitVisible, failed.Code, failed.Message)
+	}
+	unseen.Code, unseen.cause, unseen.late = "", nil, true
+	return unseen
 }

@@ -104,8 +104,8 @@ var _ = Describe("a configuration that cannot be", func() {
 			object{"role_arn": "arn:aws:iam::123456789012:role/cpi"}, "AssumeRole", "AccessDenied", "aws.role_arn"),
 		answered("something else than AWS answers", []proxy.Rule{{Do: proxy.HTML(404)}}, nil, "404", "text/html", "endpoint"),
 	)
-	unreachable := set("endpoint that nobody answers at", object{"ec2_endpoint": "http://127.0.0.1:1", "max_retries": 1}, "127.0.0.1:1", "refused")
-	unreachable.kind = cloudError
+	unreachable := set("endpoint that nobody answers at", object{"ec2_endpoint": "http://127.0.0.1:1", "max_retries": 1}, "no answer: ", "127.0.0.1:1", "refused")
+	unreachable.kind, unreachable.retry = cloudError, true
 	refuses(unreachable)
 })
 
