@@ -156,11 +156,13 @@ func (o *operation) MaxAttempts() int { return 0 }
 
 // RetryDelay is the pause before the next attempt, which it logs.
 func (o *operation) RetryDelay(_ int, err error) (time.Duration, error) {
-	tries := o.faults
+	timing := o.client.timing
+	var pause time.Duration
 	if classify(err) == throttled {
-		tries = o.throttles
+		pause = timing.scaled(throttledBackoff(o.throttles-1, timing.unscaled(time.Since(o.throttledSince))))
+	} else {
+		pause = timing.scaled(backoff(o.faults - 1))
 	}
-	pause := o.client.timing.scaled(backoff(tries - 1))
 	o.client.figures.wait(pause)
 	o.client.infof("%s %s: trying again in %.1f s", o.name, o.resources, pause.Seconds())
 	return pause, nil

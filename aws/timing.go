@@ -23,6 +23,11 @@ func (t Timing) scaled(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * t.Scale)
 }
 
+// unscaled is how long something that took d would take in production.
+func (t Timing) unscaled(d time.Duration) time.Duration {
+	return time.Duration(float64(d) / t.Scale)
+}
+
 // The longest that the CPI waits for a state. See docs/development.md.
 const (
 	limitInstanceRunning    = 10 * time.Minute
@@ -46,6 +51,11 @@ const (
 // firstPoll is when a state is first asked for. A volume is available or
 // attached in about a second; an earlier look would mostly be wasted.
 const firstPoll = 500 * time.Millisecond
+
+// throttledPoll is how far apart the polls of a wait are at least once AWS has
+// throttled one of them: the Describe calls' bucket refills 20 times a second,
+// which is enough for a hundred processes at this pace.
+const throttledPoll = 5 * time.Second
 
 // pollInterval is the pause before the next poll, when the wait has lasted
 // this long: short while the state is due any moment, so that it is noticed
@@ -77,12 +87,32 @@ const (
 	backoffMost  = 30 * time.Second
 )
 
-// backoff is the pause before try n+1 of a refused call: exponential with full
-// jitter, which spreads a crowd of processes evenly.
-func backoff(n int) time.Duration {
-	ceiling := backoffMost
+// backoff is the pause before try n+1 of a call that failed: exponential with
+// full jitter, which spreads a crowd of processes evenly.
+func backoff(n int) time.Duration { return anywhereUpTo(backoffCeiling(n)) }
+
+func backoffCeiling(n int) time.Duration {
 	if n < 7 { // 0.3 s * 2^7 is beyond the most
-		ceiling = min(backoffFirst<<n, backoffMost)
+		return min(backoffFirst<<n, backoffMost)
 	}
+	return backoffMost
+}
+
+// throttledCeiling bounds the pause of a throttled call however soon backoff
+// grows, until a tenth of the time that it has been held up is more.
+const throttledCeiling = 3 * time.Second
+
+// throttledBackoff is the pause before a call is made again that AWS has
+// throttled n+1 times and held up for so long. AWS lets one of a crowd in
+// whenever a token flows in, and no process sees how many others wait: with
+// pauses that grow to 30 s in six tries, the last few of a crowd sleep while
+// tokens lie unused. Bounded by a tenth of the time lost already, a pause
+// never makes the whole much longer, and the longer a crowd takes, the less
+// often each of it asks.
+func throttledBackoff(n int, held time.Duration) time.Duration {
+	return anywhereUpTo(min(backoffCeiling(n), max(throttledCeiling, held/10)))
+}
+
+func anywhereUpTo(ceiling time.Duration) time.Duration {
 	return time.Duration(rand.Float64() * float64(ceiling))
 }

@@ -3,6 +3,7 @@ package aws
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -68,6 +69,29 @@ var _ = Describe("The pause before another try", func() {
 	)
 })
 
+var _ = Describe("The pause before a throttled call is made again", func() {
+	// longest of many is close to the limit, which none is beyond.
+	longest := func(n int, held time.Duration) (most time.Duration) {
+		for range 2000 {
+			most = max(most, throttledBackoff(n, held))
+		}
+		return most
+	}
+
+	DescribeTable("is bounded by the tries so far, and by 3 s or a tenth of the time that was lost",
+		func(n int, held, limit time.Duration) {
+			Expect(longest(n, held)).To(And(BeNumerically(">", limit*9/10), BeNumerically("<=", limit)))
+		},
+		Entry("the first", 0, time.Duration(0), 300*time.Millisecond),
+		Entry("the third", 2, time.Second, 1200*time.Millisecond),
+		Entry("the third, late", 2, time.Hour, 1200*time.Millisecond),
+		Entry("the tenth, early", 9, 10*time.Second, 3*time.Second),
+		Entry("after 50 s", 30, 50*time.Second, 5*time.Second),
+		Entry("after 5 min", 60, 5*time.Minute, 30*time.Second),
+		Entry("after 59 min", 300, 59*time.Minute, 30*time.Second),
+	)
+})
+
 var _ = Describe("Waiting for a state", func() {
 	ctx := context.Background()
 
@@ -123,20 +147,21 @@ var _ = Describe("Waiting for a state", func() {
 		Expect(log.String()).To(BeEmpty())
 	})
 
-	It("polls at half the pace while AWS throttles", func() {
-		slept := func(throttles bool) time.Duration {
+	It("polls every 5 s once AWS has throttled a poll", func() {
+		slept := func(throttled ...int) time.Duration {
 			c, _ := offline(0)
 			polls := 0
 			Expect(c.wait(ctx, "AttachVolume", "vol-1", time.Hour, func(context.Context) (bool, error) {
-				c.figures.call(throttles)
 				polls++
+				c.figures.call(slices.Contains(throttled, polls))
 				return polls == 4, nil
 			})).To(Succeed())
 			return c.figures.waited
 		}
-		// Half a second and three times a second, or two, less or more 10 %.
-		Expect(slept(false)).To(BeNumerically("~", atOnce.scaled(3500*time.Millisecond), atOnce.scaled(350*time.Millisecond)))
-		Expect(slept(true)).To(BeNumerically("~", atOnce.scaled(6500*time.Millisecond), atOnce.scaled(650*time.Millisecond)))
+		// Half a second and three pauses, less or more 10 %.
+		Expect(slept()).To(BeNumerically("~", atOnce.scaled(3500*time.Millisecond), atOnce.scaled(350*time.Millisecond)))
+		Expect(slept(1)).To(BeNumerically("~", atOnce.scaled(15500*time.Millisecond), atOnce.scaled(1550*time.Millisecond)))
+		Expect(slept(2, 3)).To(BeNumerically("~", atOnce.scaled(11500*time.Millisecond), atOnce.scaled(1150*time.Millisecond)))
 	})
 })
 

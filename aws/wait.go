@@ -12,13 +12,13 @@ import (
 const tellEvery = 30 * time.Second
 
 // wait polls until poll says that it is done, fails, or limit has passed. What
-// is waited for is named in the log and in the error. While AWS throttles, the
-// polls are twice as far apart.
+// is waited for is named in the log and in the error. Once AWS has throttled a
+// poll, they are at least throttledPoll apart.
 func (c *Client) wait(ctx context.Context, action, what string, limit time.Duration, poll func(context.Context) (done bool, err error)) error {
 	started := time.Now()
 	limit = c.timing.scaled(limit)
 	told := c.timing.scaled(tellEvery)
-	pause := firstPoll
+	pause, sparing := firstPoll, false
 	for {
 		if err := c.sleep(ctx, c.timing.scaled(pause)); err != nil {
 			return &Error{Action: action, Resource: what, Message: "no longer waited for", cause: err}
@@ -36,9 +36,9 @@ func (c *Client) wait(ctx context.Context, action, what string, limit time.Durat
 			c.infof("still waiting for %s, for %.0f s so far", what, waited.Seconds())
 			told = waited + c.timing.scaled(tellEvery)
 		}
-		pause = pollInterval(time.Duration(float64(waited) / c.timing.Scale))
-		if c.figures.throttledSoFar() > throttledBefore {
-			pause *= 2
+		pause = pollInterval(c.timing.unscaled(waited))
+		if sparing = sparing || c.figures.throttledSoFar() > throttledBefore; sparing {
+			pause = max(pause, jitter(throttledPoll))
 		}
 	}
 }
