@@ -49,10 +49,22 @@ func tagsOf(list []types.Tag) Tags {
 // AWS refuses a key, the resources are tagged one by one, and what is refused
 // then is logged. Any other failure is an *Error.
 func (c *Client) Tag(ctx context.Context, tags Tags, resources ...string) error {
+	return c.tagResources(ctx, c.graced, tags, resources...)
+}
+
+// TagNewSnapshot is Tag for a snapshot that this CPI call made.
+func (c *Client) TagNewSnapshot(ctx context.Context, tags Tags, snapshot string) error {
+	untilSeen := func(ctx context.Context, call func() error) error {
+		return c.visible(ctx, "InvalidSnapshot.NotFound", call)
+	}
+	return c.tagResources(ctx, untilSeen, tags, snapshot)
+}
+
+func (c *Client) tagResources(ctx context.Context, patiently func(context.Context, func() error) error, tags Tags, resources ...string) error {
 	if len(tags) == 0 || len(resources) == 0 {
 		return nil
 	}
-	err := c.graced(ctx, func() error { return c.createTags(ctx, tags, resources...) })
+	err := patiently(ctx, func() error { return c.createTags(ctx, tags, resources...) })
 	if !isTagRefusal(err) {
 		return err
 	}
