@@ -3,6 +3,7 @@ package action
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"time"
 
@@ -66,12 +67,15 @@ type Config struct {
 // Its errors are CpiErrors that name the file and the key.
 func ReadConfig(path string) (ConfigFile, error) {
 	file := ConfigFile{path: path}
-	data, err := os.ReadFile(path)
+	data, err := readFile(path)
 	if err != nil {
 		return file, cpi.Errorf(cpi.CpiError, "the configuration file cannot be read: %w", err)
 	}
+	if len(data) > maxConfigBytes {
+		return file, file.errorf("it is larger than %d MiB", maxConfigBytes>>20)
+	}
 	if !json.Valid(data) {
-		return file, file.errorf("it is not valid JSON")
+		return file, file.errorf("it is not valid JSON: %s", cpi.SyntaxError(data))
 	}
 	var whole cpi.Object
 	if err := json.Unmarshal(data, &whole); err != nil {
@@ -95,6 +99,20 @@ func ReadConfig(path string) (ConfigFile, error) {
 	properties := shape.Cloud.Properties
 	file.aws, file.agent, file.registry, file.debug = properties.AWS, properties.Agent, properties.Registry, properties.Debug.CPI
 	return file, file.validateDebug()
+}
+
+// maxConfigBytes bounds the configuration file, which has a few KiB and
+// certificates.
+const maxConfigBytes = 16 << 20
+
+// readFile reads a file, and of one that is too large not much more than may be.
+func readFile(path string) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return io.ReadAll(io.LimitReader(file, maxConfigBytes+1))
 }
 
 func (f ConfigFile) validateDebug() error {
@@ -144,9 +162,7 @@ func (f ConfigFile) For(overrides cpi.Object) (Config, error) {
 	if overridesCredentials(overrides) {
 		section = section.Without(credentialKeys...)
 	}
-	for _, override := range overrides.Members() {
-		section = section.With(override.Key, override.Value)
-	}
+	section = section.Merged(overrides)
 	for _, into := range []any{&config.AWS, &config.Defaults} {
 		if err := section.Decode(into); err != nil {
 			return config, f.errorf("aws.%s", err)

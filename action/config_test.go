@@ -92,9 +92,9 @@ var _ = Describe("The configuration file", func() {
 			Expect(err).To(beTyped(cpi.CpiError, MatchRegexp("^"+file+fault+"$")))
 			Expect(err).To(MatchError(Not(ContainSubstring("canary"))))
 		},
-		Entry("empty", ``, "it is not valid JSON"),
-		Entry("no JSON", `canary`, "it is not valid JSON"),
-		Entry("broken off", `{"cloud":{"canary"`, "it is not valid JSON"),
+		Entry("empty", ``, "it is not valid JSON: unexpected end of JSON input, at byte 0"),
+		Entry("no JSON", `canary`, "it is not valid JSON: invalid character 'c' .*, at byte 1"),
+		Entry("broken off", `{"cloud":{"canary"`, "it is not valid JSON: unexpected end of JSON input, at byte 18"),
 		Entry("a list", `["canary"]`, "expected an object"),
 		Entry("cloud a string", `{"cloud":"canary"}`, "cloud: expected an object, got a string"),
 		Entry("properties a list", `{"cloud":{"properties":["canary"]}}`, `cloud\.properties: expected an object, got a list`),

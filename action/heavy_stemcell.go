@@ -57,7 +57,9 @@ func (s *session) uploadAndRegister(ctx context.Context, image *stemcellImage, s
 	made.add("image "+id, func(ctx context.Context) error { return s.aws.DeregisterImage(ctx, id) })
 	return id, s.concurrently(ctx,
 		// By this tag a delete_stemcell that comes after a failed one finds it.
-		func(ctx context.Context) error { return s.aws.TagNewSnapshot(ctx, aws.Tags{imageTag: id}, spec.Snapshot) },
+		func(ctx context.Context) error {
+			return s.aws.TagNewSnapshot(ctx, aws.Tags{imageTag: id}, spec.Snapshot)
+		},
 		func(ctx context.Context) error { return s.aws.WaitImageRegistered(ctx, id) })
 }
 

@@ -73,6 +73,10 @@ func failure(err error, resource string) error {
 	if errors.As(err, &send) {
 		failed.Message = "no answer: " + send.Err.Error()
 	}
+	var untrusted *tls.CertificateVerificationError
+	if errors.As(err, &untrusted) {
+		failed.Message += "; trust its authority by aws.connection_options.ca_cert, or check the endpoint"
+	}
 	var unexpected *unexpectedAnswer
 	if errors.As(err, &unexpected) {
 		failed.Code, failed.Message = "", unexpected.Error()
@@ -80,6 +84,11 @@ func failure(err error, resource string) error {
 	var response *awshttp.ResponseError
 	if errors.As(err, &response) {
 		failed.RequestID = response.ServiceRequestID()
+	}
+	var unreadable *smithy.DeserializationError
+	if errors.As(err, &unreadable) && failed.Code == "" && response != nil && response.Response.Request != nil {
+		failed.Message = fmt.Sprintf("the answer of %s with HTTP status %d cannot be read: %s; check the endpoint and any proxy on the way",
+			response.Response.Request.URL.Host, response.HTTPStatusCode(), unreadable.Err)
 	}
 	var credentials *credentialsError
 	if errors.As(err, &credentials) {

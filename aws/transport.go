@@ -1,20 +1,16 @@
 package aws
 
 import (
-	"bufio"
 	"bytes"
 	"crypto/x509"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
 	"os"
-	"strings"
 	"time"
 
-	sdk "github.com/aws/aws-sdk-go-v2/aws"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 )
 
@@ -78,74 +74,4 @@ func trustedRoots() (*x509.CertPool, error) {
 		return nil, fmt.Errorf("the file %s named by %s holds no PEM certificate", path, CAFileVariable)
 	}
 	return roots, nil
-}
-
-// unexpectedAnswer is an answer that cannot come from AWS: a proxy's error
-// page, a captive portal, another server.
-type unexpectedAnswer struct {
-	host, contentType, start string
-	status                   int
-}
-
-func (u *unexpectedAnswer) Error() string {
-	return fmt.Sprintf("%s answered HTTP status %d with %q instead of an AWS response (it begins: %q); check the endpoint and any proxy on the way",
-		u.host, u.status, u.contentType, u.start)
-}
-
-// answerCheck looks at how an answer begins before the SDK decodes it. The
-// SDK's own error for HTML is a syntax error of its XML decoder, which tells an
-// operator nothing.
-type answerCheck struct{ next sdk.HTTPClient }
-
-// Do makes a request; its error is an *unexpectedAnswer when no AWS service can
-// have sent the answer.
-func (a answerCheck) Do(request *http.Request) (*http.Response, error) {
-	response, err := a.next.Do(request)
-	if err != nil || isBinary(response) {
-		return response, err
-	}
-	body := bufio.NewReaderSize(response.Body, 512)
-	_, err = body.Peek(1)
-	if err != nil { // no body, which is a valid answer for some calls
-		response.Body = rest{body, response.Body}
-		return response, nil
-	}
-	start, _ := body.Peek(body.Buffered())
-	if looksLikeAWS(start) {
-		response.Body = rest{body, response.Body}
-		return response, nil
-	}
-	defer response.Body.Close()
-	return nil, &unexpectedAnswer{
-		host: request.URL.Host, status: response.StatusCode,
-		contentType: response.Header.Get("Content-Type"), start: printable(start),
-	}
-}
-
-type rest struct {
-	io.Reader
-	io.Closer
-}
-
-func isBinary(response *http.Response) bool {
-	return strings.HasPrefix(response.Header.Get("Content-Type"), "application/octet-stream")
-}
-
-// looksLikeAWS says whether a body begins as XML or JSON, but not as HTML.
-func looksLikeAWS(start []byte) bool {
-	text := strings.ToLower(string(bytes.TrimSpace(start)))
-	if strings.HasPrefix(text, "<!doctype") || strings.HasPrefix(text, "<html") {
-		return false
-	}
-	return text == "" || text[0] == '<' || text[0] == '{'
-}
-
-// printable shortens the start of a foreign answer to its first words.
-func printable(start []byte) string {
-	const most = 80
-	words := strings.Join(strings.Fields(strings.ToValidUTF8(string(start), "?")), " ")
-	if len(words) > most {
-		return words[:most]
-	}
-	return words
 }

@@ -115,6 +115,21 @@ var _ = Describe("The start of an answer", func() {
 		Entry("a list", `[1]`, false),
 	)
 
+	DescribeTable("is that of an answer to a query or not",
+		func(status int, start string, answer bool) {
+			Expect(answersQuery(status, []byte(start))).To(Equal(answer))
+		},
+		Entry("a result", 200, `<?xml version="1.0" encoding="UTF-8"?>`+"\n"+`<DescribeVolumesResponse xmlns="http://ec2.amazonaws.com/doc/2016-11-15/">`, true),
+		Entry("a result without a declaration", 200, "\n  <RegisterTargetsResponse>", true),
+		Entry("an empty result", 200, "<RebootInstancesResponse/>", true),
+		Entry("a success with nothing", 200, "", false),
+		Entry("a success in JSON", 200, `{"hello":"world"}`, false),
+		Entry("XML of something else", 200, `<rss version="2.0">`, false),
+		Entry("an error", 400, "<Response><Errors>", true),
+		Entry("an error with nothing", 503, "", false),
+		Entry("a redirect", 307, "<Response>", false),
+	)
+
 	DescribeTable("is shown short and on one line",
 		func(start, shown string) { Expect(printable([]byte(start))).To(Equal(shown)) },
 		Entry("short", "Bad gateway", "Bad gateway"),

@@ -94,8 +94,8 @@ func decodeArgument(p parameter, raw json.RawMessage, into reflect.Value) error 
 	if err := describe(json.Unmarshal(raw, into.Addr().Interface())); err != nil {
 		return err
 	}
-	if ids, isList := into.Interface().([]string); isList && slices.Contains(ids, "") {
-		return fmt.Errorf("one of its entries is null or an empty string")
+	if err := checkTexts(into); err != nil {
+		return err
 	}
 	if p.optional {
 		return nil
@@ -105,6 +105,27 @@ func decodeArgument(p parameter, raw json.RawMessage, into reflect.Value) error 
 		return fmt.Errorf("expected a string that is not empty")
 	case into.CanInt() && into.Int() <= 0:
 		return fmt.Errorf("expected a whole number above 0, got %d", into.Int())
+	}
+	return nil
+}
+
+// maxText bounds a string among the arguments, an id or a path: it is repeated
+// in errors and in many a line of the log.
+const maxText = 4096
+
+// checkTexts checks a string, or a list of them, for what no id or path can be.
+func checkTexts(argument reflect.Value) error {
+	texts, isList := argument.Interface().([]string)
+	if isList && slices.Contains(texts, "") {
+		return fmt.Errorf("one of its entries is null or an empty string")
+	}
+	if argument.Kind() == reflect.String {
+		texts = []string{argument.String()}
+	}
+	for _, text := range texts {
+		if len(text) > maxText {
+			return fmt.Errorf("expected at most %d bytes, got %d", maxText, len(text))
+		}
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -91,6 +92,7 @@ var _ = Describe("The arguments of a method", func() {
 		Entry("too many", `["n",5,{},[],"",{},"canary"]`, "make takes 3 to 6 arguments (name, size, properties, disks, note, env), got 7"),
 		Entry("null for a string", `[null,5,{}]`, "make: argument 1 (name): expected a string, got null"),
 		Entry("an empty string", `["",5,{}]`, "make: argument 1 (name): expected a string that is not empty"),
+		Entry("a string beyond all measure", `["`+strings.Repeat("canary", 1000)+`",5,{}]`, "make: argument 1 (name): expected at most 4096 bytes, got 6000"),
 		Entry("a number for a string", `[7,5,{}]`, "make: argument 1 (name): expected a string, got a number"),
 		Entry("an object for a string", `[{"canary":1},5,{}]`, "make: argument 1 (name): expected a string, got an object"),
 		Entry("null for a number", `["n",null,{}]`, "make: argument 2 (size): expected a whole number, got null"),

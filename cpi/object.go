@@ -53,6 +53,25 @@ func (o Object) With(key string, value any) Object {
 	return Object{append(members, Member{key, raw})}
 }
 
+// Merged returns the object with every member of another one set, each as With
+// sets one, in one go.
+func (o Object) Merged(more Object) Object {
+	members := append([]Member(nil), o.members...)
+	positions := make(map[string]int, len(members))
+	for at, member := range members {
+		positions[member.Key] = at
+	}
+	for _, member := range more.members {
+		if at, there := positions[member.Key]; there {
+			members[at].Value = member.Value
+			continue
+		}
+		positions[member.Key] = len(members)
+		members = append(members, member)
+	}
+	return Object{members}
+}
+
 // Without returns the object less some keys. The receiver stays as it was.
 func (o Object) Without(keys ...string) Object {
 	var members []Member

@@ -33,6 +33,12 @@ var _ = Describe("An object", func() {
 		Entry("of a key that stands twice the last value", `{"a":1,"b":2,"a":3}`, `{"a":3,"b":2}`),
 	)
 
+	It("takes the members of another one over, in their places", func() {
+		o := object(`{"a":1,"b":2}`)
+		Expect(text(o.Merged(object(`{"c":3,"b":4,"d":5}`)))).To(Equal(`{"a":1,"b":4,"c":3,"d":5}`))
+		Expect(text(o)).To(Equal(`{"a":1,"b":2}`))
+	})
+
 	It("is empty again when it is read a second time", func() {
 		o := object(`{"a":1}`)
 		Expect(json.Unmarshal([]byte(`{"b":2}`), &o)).To(Succeed())

@@ -44,12 +44,14 @@ func readRequest(stdin io.Reader) (Request, error) {
 	case len(bytes.TrimSpace(data)) == 0:
 		return Request{}, Errorf(InvalidCall, "the request is empty: expected a JSON object with method, arguments and context on stdin")
 	}
-	return decodeRequest(data)
+	// Parts of the request come back in the response, and go to AWS and the agent:
+	// what is no UTF-8 is replaced once, here, as decoding it would.
+	return decodeRequest(bytes.ToValidUTF8(data, []byte("\uFFFD")))
 }
 
 func decodeRequest(data []byte) (Request, error) {
 	if !json.Valid(data) {
-		return Request{}, Errorf(InvalidCall, "the request is not valid JSON: %s", syntaxError(data))
+		return Request{}, Errorf(InvalidCall, "the request is not valid JSON: %s", SyntaxError(data))
 	}
 	if kind := kindOf(data); kind != "object" {
 		return Request{}, Errorf(InvalidCall, "the request is %s: expected an object with method, arguments and context", article(kind))
@@ -87,8 +89,9 @@ func decodeRequest(data []byte) (Request, error) {
 	return request, nil
 }
 
-// syntaxError tells where the JSON breaks, without quoting it.
-func syntaxError(data []byte) string {
+// SyntaxError tells where JSON breaks, without quoting more of it than a
+// character.
+func SyntaxError(data []byte) string {
 	var syntax *json.SyntaxError
 	if errors.As(json.Unmarshal(data, new(json.RawMessage)), &syntax) {
 		return fmt.Sprintf("%s, at byte %d", syntax, syntax.Offset)

@@ -182,5 +182,9 @@ func (c *Client) try(ctx context.Context, verb, instance string, body []byte) (a
 		return nil, response.StatusCode >= 500, fmt.Errorf("the registry at %s answered HTTP status %d to %s of the settings of %s; check registry.user and registry.password",
 			address.Host, response.StatusCode, verb, instance)
 	}
+	if bytes.HasPrefix(bytes.TrimSpace(answer), []byte("<")) {
+		return nil, false, fmt.Errorf("the registry at %s answered with %q instead of JSON; check registry.endpoint and any proxy on the way",
+			address.Host, response.Header.Get("Content-Type"))
+	}
 	return answer, false, nil
 }

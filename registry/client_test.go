@@ -213,7 +213,7 @@ var _ = Describe("The registry's client", func() {
 
 		It("is not written when the registry answers something else", func() {
 			answer = func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>canary") }
-			Expect(client().SetDisk(ctx, "i-1", "vol-1", "/dev/sdg")).To(MatchError("the registry's settings of i-1 are not JSON"))
+			Expect(client().SetDisk(ctx, "i-1", "vol-1", "/dev/sdg")).To(MatchError(ContainSubstring(`answered with "text/html; charset=utf-8" instead of JSON`)))
 		})
 	})
 
