@@ -1,11 +1,13 @@
 # What a developer or an operator runs. `make demo` and `make test` need Go and
-# either moto_server on PATH or python3 with pip; nothing is installed outside
-# this folder.
+# either moto_server on PATH or python3 with pip, which installs it into this
+# folder; `make test` needs ruby, which it installs by apt-get where it may.
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 BUILD   := CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
 MOTO    := 5.2.1
 TIMEOUT := 20m
+# Where the suites record the AWS calls that they see.
+AWS_CALLS := $(CURDIR)/bin/aws-calls
 
 .PHONY: build demo test lint unit integration fuzz bench bench-stemcell emulator generate clean
 
@@ -28,10 +30,13 @@ lint:
 unit:
 	go test ./cmd/... ./cpi/... ./aws/... ./action/... ./registry/...
 
-# -count=1: the suites build the executable themselves, which go's cache of test
-# results does not know.
-integration: emulator
-	go test -count=1 -timeout $(TIMEOUT) ./integration/...
+# All suites, which record the AWS calls that they see, and then the IAM policy
+# held against that record. -count=1: the suites build the executable themselves,
+# which go's cache of test results does not know.
+integration: emulator ruby
+	rm -rf $(AWS_CALLS)
+	RECORD_AWS_CALLS=$(AWS_CALLS) go test -count=1 -timeout $(TIMEOUT) ./integration/...
+	RECORDED_AWS_CALLS=$(AWS_CALLS) go test -count=1 -v ./integration/iam
 
 # The dispatcher against random requests, for a minute.
 fuzz:
@@ -57,3 +62,5 @@ generate:
 
 clean:
 	rm -rf bin
+
+include release/release.mk

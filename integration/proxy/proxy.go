@@ -140,6 +140,7 @@ func (p *Proxy) handle(w http.ResponseWriter, r *http.Request) {
 	}
 	x := &exchange{Call: newCall(r, body), proxy: p, ctx: r.Context(), body: body, auth: r.Header.Get("Authorization")}
 	p.recorder.begin(x.Call)
+	noteInLedger(*x.Call)
 	p.run(x)
 	p.recorder.end(x.Call, x.answer, p.options.KeepAnswers)
 	if x.answer.drop {
