@@ -9,7 +9,7 @@ TIMEOUT := 20m
 # Where the suites record the AWS calls that they see.
 AWS_CALLS := $(CURDIR)/bin/aws-calls
 
-.PHONY: build demo test lint unit integration fuzz bench bench-stemcell emulator generate clean
+.PHONY: build demo test lint unit integration fuzz bench bench-stemcell fleet emulator generate clean
 
 # A static, trimmed, reproducible binary.
 build:
@@ -49,6 +49,12 @@ bench: build emulator
 # The pace of a heavy stemcell's upload beside that of its slowest stage alone.
 bench-stemcell: build emulator
 	@go run ./integration/benchstemcell -cpi bin/aws_cpi
+
+# N create_vm at once, then N delete_vm, against EC2's documented throttling: how
+# close to the least time that its limits allow.
+N ?= 100
+fleet: build emulator
+	@go run ./integration/fleet -cpi bin/aws_cpi -n $(N)
 
 # moto_server, the AWS emulator: from PATH, else into a virtual environment here.
 emulator:
