@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	boshlog "github.com/cloudfoundry/bosh-utils/logger"
@@ -17,7 +18,10 @@ import (
 	. "github.com/onsi/gomega"
 )
 
+var suite *testing.T
+
 func TestAWS(t *testing.T) {
+	suite = t
 	RegisterFailHandler(Fail)
 	RunSpecs(t, "AWS by noun")
 }
@@ -30,6 +34,24 @@ var atOnce = Timing{Scale: 0.0005, HTTP: 5 * time.Second}
 func offline(maxRetries int) (*Client, *bytes.Buffer) {
 	log := &bytes.Buffer{}
 	return &Client{region: "us-east-1", maxRetries: maxRetries, timing: atOnce, logger: boshlog.NewWriterLogger(boshlog.LevelDebug, log), tag: "spec"}, log
+}
+
+// patient is offline in production's time, for virtually.
+func patient() (*Client, *bytes.Buffer) {
+	c, log := offline(0)
+	c.timing.Scale = 1
+	return c, log
+}
+
+// virtually runs a spec on a clock of its own, on which waits take no time and
+// are of their exact length however busy the machine is.
+func virtually(spec func()) func() {
+	return func() {
+		synctest.Test(suite, func(*testing.T) {
+			defer GinkgoRecover()
+			spec()
+		})
+	}
 }
 
 // endpointOfAWS is a server that stands in for AWS: answer gets each request's

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -111,13 +112,14 @@ var _ = Describe("Waiting for a state", func() {
 		Expect(c.wait(ctx, "AttachVolume", "vol-1", time.Minute, func(context.Context) (bool, error) { return false, failed })).To(Equal(failed))
 	})
 
-	It("ends when the time is up, which another try may get round", func() {
-		c, _ := offline(0)
-		c.timing.Scale = 0.001
+	It("ends when the time is up, which another try may get round", virtually(func() {
+		c, _ := patient()
+		started := time.Now()
 		err := c.wait(ctx, "AttachVolume", "volume vol-1 to be attached", 20*time.Second, func(context.Context) (bool, error) { return false, nil })
-		Expect(err).To(MatchError(HavePrefix("AttachVolume (volume vol-1 to be attached): not reached within ")))
+		Expect(err).To(MatchError("AttachVolume (volume vol-1 to be attached): not reached within 20s"))
 		Expect(IsPassing(err)).To(BeTrue())
-	})
+		Expect(time.Since(started)).To(BeNumerically("~", 20*time.Second, 3*time.Second), "but for the last pause")
+	}))
 
 	It("ends at a signal, whose name is the cause", func() {
 		c, _ := offline(0)
@@ -131,15 +133,14 @@ var _ = Describe("Waiting for a state", func() {
 		Expect(IsPassing(err)).To(BeFalse())
 	})
 
-	It("tells about every 30 s that it goes on", func() {
-		c, log := offline(0)
-		c.timing.Scale = 0.001
+	It("tells about every 30 s that it goes on", virtually(func() {
+		c, log := patient()
 		started := time.Now()
 		_ = c.wait(ctx, "AttachVolume", "vol-1", time.Hour, func(context.Context) (bool, error) {
-			return time.Since(started) > 75*time.Millisecond, nil
+			return time.Since(started) > 75*time.Second, nil
 		})
-		Expect(log.String()).To(MatchRegexp(`(?s)still waiting for vol-1.*still waiting for vol-1`))
-	})
+		Expect(strings.Count(log.String(), "still waiting for vol-1")).To(Equal(2))
+	}))
 
 	It("says nothing when it is short", func() {
 		c, log := offline(0)
@@ -147,9 +148,9 @@ var _ = Describe("Waiting for a state", func() {
 		Expect(log.String()).To(BeEmpty())
 	})
 
-	It("polls every 5 s once AWS has throttled a poll", func() {
+	It("polls every 5 s once AWS has throttled a poll", virtually(func() {
 		slept := func(throttled ...int) time.Duration {
-			c, _ := offline(0)
+			c, _ := patient()
 			polls := 0
 			Expect(c.wait(ctx, "AttachVolume", "vol-1", time.Hour, func(context.Context) (bool, error) {
 				polls++
@@ -159,10 +160,10 @@ var _ = Describe("Waiting for a state", func() {
 			return c.figures.waited
 		}
 		// Half a second and three pauses, less or more 10 %.
-		Expect(slept()).To(BeNumerically("~", atOnce.scaled(3500*time.Millisecond), atOnce.scaled(350*time.Millisecond)))
-		Expect(slept(1)).To(BeNumerically("~", atOnce.scaled(15500*time.Millisecond), atOnce.scaled(1550*time.Millisecond)))
-		Expect(slept(2, 3)).To(BeNumerically("~", atOnce.scaled(11500*time.Millisecond), atOnce.scaled(1150*time.Millisecond)))
-	})
+		Expect(slept()).To(BeNumerically("~", 3500*time.Millisecond, 350*time.Millisecond))
+		Expect(slept(1)).To(BeNumerically("~", 15500*time.Millisecond, 1550*time.Millisecond))
+		Expect(slept(2, 3)).To(BeNumerically("~", 11500*time.Millisecond, 1150*time.Millisecond))
+	}))
 })
 
 var _ = Describe("A resource that AWS does not know", func() {
@@ -178,13 +179,15 @@ var _ = Describe("A resource that AWS does not know", func() {
 	}
 
 	Context("and that the caller named", func() {
-		It("is asked for three times, 3 s in all", func() {
-			c, _ := offline(0)
+		It("is asked for three times, 3 s in all", virtually(func() {
+			c, _ := patient()
+			started := time.Now()
 			call, made := answers(unknown)
 			Expect(c.graced(ctx, call)).To(Equal(unknown))
 			Expect(*made).To(Equal(3))
-			Expect(c.figures.waited).To(Equal(atOnce.scaled(3 * time.Second)))
-		})
+			Expect(c.figures.waited).To(Equal(3 * time.Second))
+			Expect(time.Since(started)).To(Equal(3 * time.Second))
+		}))
 
 		It("may appear meanwhile", func() {
 			c, _ := offline(0)
@@ -215,17 +218,17 @@ var _ = Describe("A resource that AWS does not know", func() {
 			Expect(log.String()).To(ContainSubstring("not visible yet (InvalidVolume.NotFound)"))
 		})
 
-		It("is asked for during about a minute", func() {
-			c, _ := offline(0)
+		It("is asked for during about a minute", virtually(func() {
+			c, _ := patient()
 			call, made := answers(unknown)
 			started := time.Now()
 			err := c.visible(ctx, "InvalidVolume.NotFound", call)
 			Expect(err).To(MatchError(ContainSubstring("does not know it yet, after 1m0s: InvalidVolume.NotFound")))
 			Expect(IsNotFound(err)).To(BeFalse(), "nobody named it")
 			Expect(IsPassing(err)).To(BeTrue())
-			Expect(time.Since(started)).To(BeNumerically(">=", atOnce.scaled(time.Minute)))
-			Expect(*made).To(BeNumerically(">", 10))
-		})
+			Expect(time.Since(started)).To(BeNumerically("~", time.Minute, 2*time.Second))
+			Expect(*made).To(BeNumerically("~", 61, 6), "about once a second")
+		}))
 
 		DescribeTable("is asked for once when something else is wrong",
 			func(err error) {

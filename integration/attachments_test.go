@@ -231,7 +231,8 @@ var _ = Describe("detach_disk", func() {
 
 	It("waits for a detachment that has begun", func(ctx SpecContext) {
 		vm, disk := attachedDisk(ctx, 10)
-		aws.SetDelays(proxy.Delays{VolumeDetached: soon})
+		// Not over before detach_disk has begun, on a busy machine either.
+		aws.SetDelays(proxy.Delays{VolumeDetached: 10 * soon})
 		someoneElse(ctx, "DetachVolume", "InstanceId", vm, "VolumeId", disk)
 		succeed(ctx, director(), "detach_disk", vm, disk)
 		Expect(volume(ctx, disk).Value("status")).To(Equal("available"))

@@ -105,7 +105,8 @@ var _ = Describe("create_stemcell", func() {
 				}), kind)
 			}
 			polls := aws.Calls().Of("DescribeImages")
-			Expect(polls[len(polls)-1].Start).To(BeTemporally(">=", call.Start.Add(soon)))
+			last := polls[len(polls)-1]
+			Expect(last.Start.Add(last.Duration)).To(BeTemporally(">=", call.Start.Add(soon)))
 
 			aws.Clear()
 			succeed(ctx, director(), "delete_stemcell", stemcell)
