@@ -9,7 +9,7 @@ TIMEOUT := 20m
 # Where the suites record the AWS calls that they see.
 AWS_CALLS := $(CURDIR)/bin/aws-calls
 
-.PHONY: build demo test lint unit integration fuzz bench bench-stemcell fleet emulator generate clean
+.PHONY: build demo test lint unit integration fuzz bench bench-stemcell faults fleet emulator generate clean
 
 # A static, trimmed, reproducible binary.
 build:
@@ -49,6 +49,11 @@ bench: build emulator
 # The pace of a heavy stemcell's upload beside that of its slowest stage alone.
 bench-stemcell: build emulator
 	@go run ./integration/benchstemcell -cpi bin/aws_cpi
+
+# Every fault of AWS, network and operator, at every AWS call of every method that
+# changes anything: nothing may be lost, nothing may hang.
+faults: build emulator
+	@go run ./integration/faults -cpi bin/aws_cpi
 
 # N create_vm at once, then N delete_vm, against EC2's documented throttling: how
 # close to the least time that its limits allow.

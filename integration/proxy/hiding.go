@@ -108,7 +108,7 @@ func named(call *Call) []string {
 	}
 	var names []string
 	for name := range call.Params {
-		if !strings.HasPrefix(name, "Filter.") {
+		if !strings.HasPrefix(name, "Filter.") && !strings.HasPrefix(name, "Tag") { // values of tags are no names
 			names = append(names, name)
 		}
 	}
