@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
@@ -122,11 +121,12 @@ func (c *Client) imageNamed(ctx context.Context, name string) (string, bool, err
 // WaitImageCopied waits until an AMI that is a copy can be used (1
 // DescribeImages for each poll).
 func (c *Client) WaitImageCopied(ctx context.Context, id string) error {
-	return c.waitImage(ctx, "CopyImage", id, limitImageCopy)
+	return c.wait(ctx, "CopyImage", "image "+id+" to be available", limitImageCopy, c.pollImage("CopyImage", id))
 }
 
-func (c *Client) waitImage(ctx context.Context, action, id string, limit time.Duration) error {
-	return c.wait(ctx, action, "image "+id+" to be available", limit, func(ctx context.Context) (bool, error) {
+// pollImage asks whether an AMI can be used.
+func (c *Client) pollImage(action, id string) func(context.Context) (bool, error) {
+	return func(ctx context.Context) (bool, error) {
 		images, err := c.Images(ctx, id)
 		if err != nil || len(images) == 0 { // not visible yet
 			return false, err
@@ -140,7 +140,7 @@ func (c *Client) waitImage(ctx context.Context, action, id string, limit time.Du
 			return false, &Error{Action: action, Resource: "image " + id, Code: "ImageState",
 				Message: fmt.Sprintf("the image is in state %q instead of available: %s", image.State, orUnknown(image.Reason))}
 		}
-	})
+	}
 }
 
 // DeregisterImage deregisters an AMI (1 DeregisterImage).

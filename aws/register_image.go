@@ -70,5 +70,5 @@ func (c *Client) RegisterImage(ctx context.Context, spec ImageSpec) (string, err
 // WaitImageRegistered waits until an AMI that was registered can be used (1
 // DescribeImages for each poll).
 func (c *Client) WaitImageRegistered(ctx context.Context, id string) error {
-	return c.waitImage(ctx, "RegisterImage", id, limitImageRegistered)
+	return c.waitFromNow(ctx, "RegisterImage", "image "+id+" to be available", limitImageRegistered, c.pollImage("RegisterImage", id))
 }

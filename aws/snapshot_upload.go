@@ -222,7 +222,7 @@ func (u *Upload) Complete(ctx context.Context) error {
 // waitSnapshot waits until a snapshot that this CPI call wrote is completed.
 func (c *Client) waitSnapshot(ctx context.Context, id string) error {
 	started := time.Now()
-	err := c.wait(ctx, "CompleteSnapshot", "snapshot "+id+" to be completed", limitSnapshotCompleted, func(ctx context.Context) (bool, error) {
+	err := c.waitFromNow(ctx, "CompleteSnapshot", "snapshot "+id+" to be completed", limitSnapshotCompleted, func(ctx context.Context) (bool, error) {
 		var state, why string
 		err := c.visible(ctx, "InvalidSnapshot.NotFound", func() (err error) {
 			state, why, err = c.snapshotState(ctx, id)

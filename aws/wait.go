@@ -43,6 +43,14 @@ func (c *Client) wait(ctx context.Context, action, what string, limit time.Durat
 	}
 }
 
+// waitFromNow is wait for what may be so already: the first poll comes at once.
+func (c *Client) waitFromNow(ctx context.Context, action, what string, limit time.Duration, poll func(context.Context) (done bool, err error)) error {
+	if done, err := poll(ctx); done || err != nil {
+		return err
+	}
+	return c.wait(ctx, action, what, limit, poll)
+}
+
 // Pause waits a second, before something is tried again that AWS refused and
 // shows no reason for.
 func (c *Client) Pause(ctx context.Context) error {

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"bosh-aws-cpi/integration/driver"
+	"bosh-aws-cpi/integration/emulator/query"
 	"bosh-aws-cpi/integration/heavyimage"
 	"bosh-aws-cpi/integration/stage"
 )
@@ -50,9 +51,9 @@ func hash(spec heavyimage.Spec) error {
 const puts = 32
 
 // put sends as many blocks as there are with data, ready made, to a snapshot
-// that is thrown away.
+// that is deleted then.
 func put(ctx context.Context, set *stage.Stage, spec heavyimage.Spec) error {
-	client := ebs.New(ebs.Options{Region: set.Account.Region, BaseEndpoint: sdk.String(set.Recorder.URL), Credentials: credentials.NewStaticCredentialsProvider("bench", "bench", "")})
+	client := ebs.New(ebs.Options{Region: set.Account.Region, BaseEndpoint: sdk.String(set.Moto.URL), Credentials: credentials.NewStaticCredentialsProvider("bench", "bench", "")})
 	snapshot, err := client.StartSnapshot(ctx, &ebs.StartSnapshotInput{VolumeSize: sdk.Int64((spec.Bytes + 1<<30 - 1) >> 30)})
 	if err != nil {
 		return err
@@ -74,7 +75,11 @@ func put(ctx context.Context, set *stage.Stage, spec heavyimage.Spec) error {
 			return err
 		})
 	}
-	return group.Wait()
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	_, err = query.Client{Endpoint: set.Moto.URL, Region: set.Account.Region}.Do(context.WithoutCancel(ctx), query.EC2, "DeleteSnapshot", "SnapshotId", sdk.ToString(snapshot.SnapshotId))
+	return err
 }
 
 // create is the whole, and leaves nothing.

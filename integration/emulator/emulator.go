@@ -158,6 +158,9 @@ func (e *Emulator) Reset(ctx context.Context) error {
 	return nil
 }
 
+// PID is the process's.
+func (e *Emulator) PID() int { return e.cmd.Process.Pid }
+
 // Stop ends the process with everything it started, and waits until it is gone.
 func (e *Emulator) Stop() {
 	e.stop.Do(func() {
