@@ -48,6 +48,23 @@ type uploads struct {
 	byID map[string]*Snapshot
 }
 
+// put keeps a block's digest; its snapshot may be forgotten by now.
+func (u *uploads) put(id string, index int, digest [sha256.Size]byte) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if snapshot := u.byID[id]; snapshot != nil {
+		snapshot.Blocks[index] = digest
+	}
+}
+
+func (u *uploads) complete(id string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if snapshot := u.byID[id]; snapshot != nil {
+		snapshot.Completed = true
+	}
+}
+
 func (u *uploads) forget() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -106,9 +123,7 @@ func putSnapshotBlock(p *Proxy, x *exchange) *answer {
 	if a.ok() {
 		a.header.Set("X-Amz-Checksum", x.Header.Get("X-Amz-Checksum"))
 		a.header.Set("X-Amz-Checksum-Algorithm", "SHA256")
-		p.uploads.mu.Lock()
-		p.uploads.byID[id].Blocks[index] = digest
-		p.uploads.mu.Unlock()
+		p.uploads.put(id, index, digest)
 	}
 	return a
 }
@@ -165,9 +180,7 @@ func completeSnapshot(p *Proxy, x *exchange) *answer {
 	}
 	a := pass(p, x)
 	if a.ok() {
-		p.uploads.mu.Lock()
-		p.uploads.byID[id].Completed = true
-		p.uploads.mu.Unlock()
+		p.uploads.complete(id)
 		p.states.come(id, "pending", p.states.now().SnapshotCompleted)
 		a.body = []byte(`{"Status":"pending"}`)
 	}
