@@ -2,6 +2,8 @@ package integration_test
 
 import (
 	"net/http"
+	"os"
+	"os/signal"
 	"strings"
 	"syscall"
 	"time"
@@ -152,8 +154,19 @@ var _ = Describe("A signal", func() {
 		}
 	}
 
+	// Under nohup the CPI would inherit that SIGHUP is ignored, and ignore it too:
+	// what is caught here is at its default there.
+	heeded := func(sent syscall.Signal) {
+		if signal.Ignored(sent) {
+			caught := make(chan os.Signal, 1)
+			signal.Notify(caught, sent)
+			DeferCleanup(signal.Stop, caught)
+		}
+	}
+
 	DescribeTable("while a call changes something ends it, and leaves nothing",
 		func(ctx SpecContext, signal syscall.Signal, name, action string) {
+			heeded(signal)
 			expectInterrupted(interrupt(ctx, signal, duringAction(action), "create_vm", withEverything()...), name)
 			expectNothingLeft(ctx)
 		},
