@@ -3,7 +3,6 @@ package action
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"bosh-aws-cpi/aws"
 	"bosh-aws-cpi/cpi"
@@ -69,7 +68,7 @@ func (s *session) makeVM(ctx context.Context, plan *vmPlan, made *undo) (aws.Ins
 		return instance, err
 	}
 	if shown, made := len(instance.Interfaces), len(plan.networks.groups); shown != made {
-		return instance, fmt.Errorf("AWS shows instance %s with %d network interfaces instead of %d", instance.ID, shown, made)
+		return instance, cpi.Errorf(cpi.VMCreationFailed, "%s: AWS shows instance %s with %d network interfaces instead of %d", s.Method, instance.ID, shown, made)
 	}
 	if err := s.settle(ctx, plan, instance, made); err != nil {
 		return instance, err

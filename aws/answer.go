@@ -12,9 +12,9 @@ import (
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 )
 
-// maxAnswer bounds an answer. The largest that the CPI asks for are a block of a
-// snapshot and the description of a few resources, below a MiB. In memory, an
-// answer of many small elements takes up to thirty times its size.
+// maxAnswer bounds an answer. The largest that the CPI asks for is the
+// description of a VPC's subnets, below a MiB. In memory, an answer of many small
+// elements takes up to thirty times its size.
 const maxAnswer = 4 << 20
 
 // unexpectedAnswer is an answer that cannot come from AWS: a proxy's error
